@@ -35,8 +35,23 @@ pub enum Validation {
 }
 
 impl Markers {
+    /// The markers of a prompt.
     #[must_use]
     pub fn of(prompt: &str) -> Markers {
+        let mut markers = Markers::read(prompt);
+        if markers.validation == Validation::None
+            && let Some(text) = near_misses::without_escapes(prompt)
+            && Markers::read(&text).validation != Validation::None
+        {
+            markers.validation = Validation::Unclear;
+            markers
+                .problems
+                .push(format!("{KEY} is written with escapes such as `&lt;`, which no gate reads"));
+        }
+        markers
+    }
+
+    fn read(prompt: &str) -> Markers {
         let mut values: [Option<&str>; 5] = [None; 5];
         let mut problems = Vec::new();
         let mut unclear = false;
@@ -198,6 +213,15 @@ mod tests {
             "<!-- des-validation: required -->",
             "<!--\nDES-VALIDATION: required\n-->",
             "<!-- DES-VALIDATION: required --><!-- DES-VALIDATION: none -->",
+            // Escapes.
+            "Do it. &lt;!-- DES-VALIDATION: required --&gt;",
+            "&#60;!-- DES-VALIDATION: required --&#62;",
+            "<!&#45;&#x2d; DES-VALIDATION: required -->",
+            "<!-- DES&#45;VALIDATION: required -->",
+            "<!-- DES-VALI&shy;DATION: required -->",
+            "<!--&nbsp;DES-VALIDATION: required -->",
+            "<!-- DES%2DVALIDATION: required -->",
+            "<!-- DES\\u002dVALIDATION: required -->",
         ] {
             let findings = Markers::of(prompt).findings();
             assert!(findings.iter().any(|f| f.code == Code::MarkerInvalid), "{prompt}: {findings:?}");

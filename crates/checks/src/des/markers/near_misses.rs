@@ -8,7 +8,7 @@ const SEPARATORS: [char; 3] = [':', '=', '：'];
 
 /// A key is looked for in this number of bytes, so that a prompt full of openings is read once. A key has 18 characters at most;
 /// the rest is for invisible ones.
-const MAX_KEY: usize = 256;
+const MAX_KEY: usize = 2048;
 
 /// Longer texts are neither a key nor a value.
 const MAX_FOLDED: usize = 64;
@@ -50,26 +50,94 @@ impl FalseOpening {
     }
 }
 
-/// What looks like the start of a marker, with other dashes, blanks, invisible or wide characters in `<!--`.
+/// What looks like the start of a marker and is not: other characters in `<!--`, or a line that is only a key and `required`.
 pub(super) fn false_openings(prompt: &str) -> Vec<FalseOpening> {
-    let starts = prompt.char_indices().filter(|(_, c)| matches!(seen_as(*c), Some('<')));
-    starts.filter_map(|(at, _)| false_opening(prompt.get(at..)?)).collect()
+    let mut found = Vec::new();
+    // Where the characters that are not part of a word start, once for each word.
+    let mut start = Some(0);
+    for (at, c) in prompt.char_indices() {
+        let is_letter = seen_as(c).is_some_and(|seen| seen.is_ascii_alphanumeric());
+        if !is_letter {
+            start.get_or_insert(at);
+        } else if let Some(start) = start.take() {
+            let before = prompt.get(start..at).unwrap_or_default();
+            found.extend(false_opening(before, start == 0, prompt.get(at..).unwrap_or_default()));
+        }
+    }
+    found
 }
 
-/// The same for a text that starts with what looks like `<`.
-fn false_opening(text: &str) -> Option<FalseOpening> {
-    let is_between = |c: char| !matches!(c, '\n' | '\r') && (c.is_whitespace() || seen_as(c).is_none());
-    let (_, rest) = text.split_at(text.chars().next()?.len_utf8());
-    let mark = rest.trim_start_matches(is_between);
-    let rest = mark.strip_prefix(|c| seen_as(c) == Some('!'))?.trim_start_matches(is_between);
-    let inside = rest.trim_start_matches(|c| is_between(c) || seen_as(c) == Some('-'));
-    let written = text.get(..text.len() - inside.len())?;
-    if written.trim_end() == OPEN || !written.chars().any(|c| seen_as(c) == Some('-')) {
+/// The same for the characters before a word, and what starts with the word.
+fn false_opening(before: &str, is_first: bool, rest: &str) -> Option<FalseOpening> {
+    let angle = before.char_indices().rfind(|(_, c)| seen_as(*c) == Some('<')).map(|(at, _)| at);
+    let starts_line = is_first || before.contains(['\n', '\r']);
+    if angle.is_none() && !starts_line || before.trim_end().ends_with(OPEN) {
         return None;
     }
-    let word = inside.get(..inside.floor_char_boundary(MAX_KEY)).unwrap_or(inside);
-    let key = key_of(word.split(SEPARATORS).next()?.split(char::is_whitespace).next()?)?;
-    Some(FalseOpening { written: written.trim_end().to_owned(), key })
+    let is_end = |c: char| matches!(c, '\n' | '\r') || seen_as(c) == Some('<');
+    let rest = rest.get(..rest.floor_char_boundary(MAX_KEY)).unwrap_or(rest);
+    let line = rest.split(is_end).next().unwrap_or_default();
+    let (word, value) = line.split_once(SEPARATORS)?;
+    let written = before.get(angle.unwrap_or_default()..).unwrap_or_default().trim();
+    let has = |like: char| written.chars().any(|c| seen_as(c) == Some(like));
+    let key = if angle.is_some() && has('!') && has('-') {
+        key_of(word.split_whitespace().next().unwrap_or_default())
+    } else {
+        None
+    };
+    let is_required = folded(value) == "REQUIRED";
+    let key = key.or_else(|| key_of(word).filter(|key| is_required && *key == "VALIDATION"))?;
+    Some(FalseOpening { written: written.to_owned(), key })
+}
+
+/// The text without the escapes of HTML, of addresses and of JSON, which no gate reads. None if it has none.
+pub(super) fn without_escapes(prompt: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut rest = prompt;
+    while let Some(at) = rest.find(['&', '%', '\\']) {
+        let (before, escape) = rest.split_at(at);
+        text.push_str(before);
+        let (c, length) = escaped(escape).unwrap_or_else(|| (escape.chars().next().unwrap_or_default(), 1));
+        text.push(c);
+        rest = escape.get(length..).unwrap_or_default();
+    }
+    text.push_str(rest);
+    if text == prompt { None } else { Some(text) }
+}
+
+/// The character that an escape at the start of a text stands for, and the length of the escape.
+fn escaped(text: &str) -> Option<(char, usize)> {
+    const NAMES: [(&str, char); 13] = [
+        ("&lt;", '<'),
+        ("&gt;", '>'),
+        ("&excl;", '!'),
+        ("&dash;", '-'),
+        ("&hyphen;", '-'),
+        ("&ndash;", '-'),
+        ("&mdash;", '-'),
+        ("&lowbar;", '_'),
+        ("&colon;", ':'),
+        ("&nbsp;", ' '),
+        ("&shy;", '\u{ad}'),
+        ("&ZeroWidthSpace;", '\u{200b}'),
+        ("&amp;", '&'),
+    ];
+    if let Some((name, c)) = NAMES.iter().find(|(name, _)| text.starts_with(name)) {
+        return Some((*c, name.len()));
+    }
+    if let Some(number) = text.strip_prefix("&#") {
+        let number = number.get(..number.floor_char_boundary(10))?.split_once(';')?.0;
+        let value = match number.strip_prefix(['x', 'X']) {
+            Some(digits) => u32::from_str_radix(digits, 16),
+            None => number.parse(),
+        };
+        return Some((char::from_u32(value.ok()?)?, "&#;".len() + number.len()));
+    }
+    [("%", 2), ("\\u", 4), ("\\x", 2)].iter().find_map(|(prefix, digits)| {
+        let number = text.strip_prefix(prefix)?.get(..*digits)?;
+        let value = u32::from_str_radix(number, 16).ok()?;
+        Some((char::from_u32(value)?, prefix.len() + digits))
+    })
 }
 
 /// The misspelled keys in a comment. A key that is only mentioned in prose does not count.
@@ -136,53 +204,59 @@ fn key_of(written: &str) -> Option<&'static str> {
     })
 }
 
-/// The alphanumeric characters of a text in ASCII capitals, as a reader sees them.
+/// The letters and digits of a text in ASCII capitals, as a reader sees them.
 fn folded(text: &str) -> String {
     text.chars()
         .filter_map(seen_as)
         .filter(char::is_ascii_alphanumeric)
         .take(MAX_FOLDED)
-        .map(|c| c.to_ascii_uppercase())
+        .map(|c| match c {
+            '0' => 'O',
+            '1' => 'I',
+            c => c.to_ascii_uppercase(),
+        })
         .collect()
 }
 
+/// Characters that look like a letter of a key, or like a part of `<!--`.
+const LOOKS_LIKE: [(&str, char); 26] = [
+    ("АаΑαÀÁÂÃÄÅàáâãäåĀāĂăĄąǍǎȦȧẠạẢảᴀᴬᵃªᎪ", 'A'),
+    ("ВΒʙᴮᵇ", 'B'),
+    ("СсϹÇçĆćĈĉĊċČčᴄᶜℂℭⅭⅽᏟ", 'C'),
+    ("ԁĎďĐđÐᴅᴰᵈⅅⅆⅮⅾᎠ", 'D'),
+    ("ЕеΕЁёÈÉÊËèéêëĒēĔĕĖėĘęĚěȨȩẸẹẺẻẼẽᴇᴱᵉℰℯⅇᎬ", 'E'),
+    ("ℱᶠꜰ", 'F'),
+    ("ԌɢᴳᵍĜĝĞğĠġĢģᏀ", 'G'),
+    ("ІіΙıӀÌÍÎÏìíîïĨĩĪīĬĭĮįİǏǐỈỉỊịɪᴵⁱᶦℐℑⅈℹⅠⅰᎥ", 'I'),
+    ("ЈјͿᴊᴶʲĴĵᎫ", 'J'),
+    ("КкΚᴋᴷᵏĶķᏦ", 'K'),
+    ("ℒℓʟᴸˡĹĺĻļĽľŁłⅬⅼᏞ", 'L'),
+    ("МΜᴍᴹᵐℳⅯⅿᎷ", 'M'),
+    ("ΝՈɴᴺⁿÑñŃńŅņŇňℕ", 'N'),
+    ("ОоΟοÒÓÔÕÖØòóôõöøŌōŎŏŐőƠơǑǒỌọỎỏᴏᴼᵒºℴ", 'O'),
+    ("РрΡρᴘᴾᵖℙᏢ", 'P'),
+    ("ꞯ", 'Q'),
+    ("ʀᴿʳŔŕŖŗŘřᏒ", 'R'),
+    ("ЅѕꜱˢŚśŜŝŞşŠšȘșᏚ", 'S'),
+    ("ТΤᴛᵀᵗŢţŤťŦŧȚțᎢ", 'T'),
+    ("ÙÚÛÜùúûüŨũŪūŬŭŮůŰűŲųᴜᵁᵘ", 'U'),
+    ("Ѵѵνᴠⱽᵛⅴ\u{2164}Ꮩ", 'V'),
+    ("ʏÝýÿŸ", 'Y'),
+    ("ᴢŹźŻżŽžᏃ", 'Z'),
+    ("‹〈⟨˂ᐸ≺❮❰﹤«《", '<'),
+    ("ǃꜝ¡﹗❗❕‼", '!'),
+    ("‐‑‒–—―−﹘﹣־─¯⸺⸻ー〜˗━‾﹉", '-'),
+];
+
 /// The ASCII character that this one looks like.
 fn seen_as(c: char) -> Option<char> {
-    const LOOKS_LIKE: [(&str, char); 29] = [
-        ("АаΑα", 'A'),
-        ("ВΒ", 'B'),
-        ("СсϹ", 'C'),
-        ("ԁ", 'D'),
-        ("ЕеΕЁё", 'E'),
-        ("Ԍ", 'G'),
-        ("ІіΙıӀ", 'I'),
-        ("ЈјͿ", 'J'),
-        ("КкΚ", 'K'),
-        ("МΜ", 'M'),
-        ("ΝՈ", 'N'),
-        ("ОоΟο", 'O'),
-        ("РрΡρ", 'P'),
-        ("Ѕѕ", 'S'),
-        ("ТΤ", 'T'),
-        ("Ѵѵν", 'V'),
-        ("ℐℑⅈℹ", 'I'),
-        ("ℒℓ", 'L'),
-        ("ℕ", 'N'),
-        ("ℴ", 'O'),
-        ("ℙ", 'P'),
-        ("ℰℯⅇ", 'E'),
-        ("ⅅⅆ", 'D'),
-        ("ℱ", 'F'),
-        ("ℂℭ", 'C'),
-        ("ℳ", 'M'),
-        ("‹〈⟨˂ᐸ≺", '<'),
-        ("ǃꜝ¡", '!'),
-        ("‐‑‒–—―−﹘﹣", '-'),
-    ];
     match c {
+        '_' | '~' => Some('-'),
         _ if c.is_ascii() => Some(c),
         // Full width.
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0),
+        // Scripts of East Asia, in which whole prompts are written.
+        '\u{3041}'..='\u{30fb}' | '\u{3105}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' => None,
         _ if styled_letter(c).is_some() => styled_letter(c),
         _ => LOOKS_LIKE.iter().find(|(like, _)| like.contains(c)).map(|(_, seen)| *seen),
     }
@@ -190,8 +264,9 @@ fn seen_as(c: char) -> Option<char> {
 
 /// The letter of an alphabet that only differs in style: mathematical, circled, squared.
 fn styled_letter(c: char) -> Option<char> {
-    const ALPHABETS: [(u32, u32); 6] = [
+    const ALPHABETS: [(u32, u32); 7] = [
         (0x1d400, 0x1d6a3),
+        (0x249c, 0x24b5),
         (0x24b6, 0x24e9),
         (0x1f130, 0x1f149),
         (0x1f150, 0x1f169),
@@ -199,8 +274,18 @@ fn styled_letter(c: char) -> Option<char> {
         (0x1f1e6, 0x1f1ff),
     ];
     let code = u32::from(c);
+    if (0x1d6a8..=0x1d7cb).contains(&code) {
+        return greek_letter((code - 0x1d6a8) % 58);
+    }
     let (start, _) = ALPHABETS.iter().find(|(start, end)| (*start..=*end).contains(&code))?;
     char::from_u32(u32::from('A') + (code - start) % 26)
+}
+
+/// The letter that a mathematical Greek one looks like, by its place in its alphabet.
+fn greek_letter(place: u32) -> Option<char> {
+    const CAPITALS: &[u8] = b"AB.DEZH.IK.MN.O.P..TYFX....";
+    let letter = CAPITALS.get(usize::try_from(place % 26).ok()?).copied().map(char::from)?;
+    if letter == '.' { None } else { Some(letter) }
 }
 
 /// Whether one character was left out, added or changed, or two neighbours were exchanged.
@@ -301,6 +386,22 @@ mod tests {
             "＜！－－",
             "‹!--",
             "<!---",
+            "<! ",
+            "<!־־",
+            "<!──",
+            "<!__",
+            "<!~~",
+            "<\\!--",
+            "<--",
+            "<?--",
+            "!--",
+            "--",
+            "{/*",
+            "❮!--",
+            "«!--",
+            "<!\n--",
+            "<\n!--",
+            "",
         ] {
             let found = false_openings(&format!("Do it.\n{opening} DES-VALIDATION: required -->\nNow."));
             assert_eq!(found.iter().map(|one| one.key).collect::<Vec<_>>(), ["VALIDATION"], "{opening:?}");
@@ -308,7 +409,9 @@ mod tests {
         for free in [
             "<!-- DES-VALIDATION: required -->",
             "a <b> and DES-VALIDATION: required",
-            "<! DES-VALIDATION: required",
+            "DES-VALIDATION: required switches the gates on",
+            "The marker is DES-VALIDATION: required",
+            "<!-- DES-VALIDATION: required --> <!-- DES-STEP-FILE: x -->",
             "<!— a dash in prose about DES validation —>",
             "if x < !y - DESCRIPTION: z",
             "<",
@@ -320,9 +423,29 @@ mod tests {
     }
 
     #[test]
+    fn letters_that_look_the_same_are_seen_in_a_key_and_after_a_false_opening() {
+        for key in [
+            "DÉS-VALIDATION",
+            "DES-ᴠᴀʟɪᴅᴀᴛɪᴏɴ",
+            "ᴰᴱˢ-VALIDATION",
+            "⒟⒠⒮-VALIDATION",
+            "ᎠᎬᏚ-VALIDATION",
+            "DES-V𝚨LID𝚨TION",
+            "DES-\u{2164}A\u{216c}\u{2160}\u{216e}ATION",
+            "DES-VAL1DAT10N",
+        ] {
+            assert_eq!(keys(&format!(" {key}: required ")), ["VALIDATION"], "{key}");
+            assert_eq!(false_openings(&format!("<! {key}: required")).len(), 1, "{key}");
+        }
+        let invisible = "\u{200b}".repeat(86);
+        let prompt = format!("<!\u{200b}-- DES{invisible}-VALIDATION: required -->");
+        assert_eq!(false_openings(&prompt).len(), 1);
+    }
+
+    #[test]
     fn a_prompt_full_of_openings_is_read_once() {
         let before = test_support::processor_time();
-        for opening in ["<!--", "<!-", "<!—", "<", "<!-\u{200b}-DES"] {
+        for opening in ["<!--", "<!-", "<!—", "<", "<a", "\na", "<!-\u{200b}-DES"] {
             false_openings(&opening.repeat(2_000));
         }
         let took = test_support::processor_time() - before;
