@@ -62,9 +62,16 @@ pub const CHANGING: [&[&str]; 8] = [
     &["budget", "raise"],
 ];
 
-/// Events that begin or end something. What guards and gates know of a session comes from them, so only the client may report them.
-const REPORTED: [EventKind; 4] =
-    [EventKind::SessionStart, EventKind::SessionEnd, EventKind::UserPromptSubmit, EventKind::SubagentStart];
+/// Events that start or end something. What guards and gates know of a session comes from them, and each block of a stop is counted, so
+/// only the client may report them.
+const REPORTED: [EventKind; 6] = [
+    EventKind::SessionStart,
+    EventKind::SessionEnd,
+    EventKind::UserPromptSubmit,
+    EventKind::SubagentStart,
+    EventKind::SubagentStop,
+    EventKind::Stop,
+];
 
 /// With one of these nothing is changed.
 pub const LOOKING: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];
@@ -273,6 +280,8 @@ mod tests {
             "conclaude==0.3.0 uninstall",
             // A session's mark cannot be forged.
             "conclaude SessionStart",
+            "conclaude SubagentStop < payload.json",
+            "conclaude Stop",
             "conclaude --if-trusted UserPromptSubmit",
         ] {
             assert!(changes_us(command), "{command}");
