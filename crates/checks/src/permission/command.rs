@@ -128,9 +128,68 @@ fn unnamed_option<'s>(
     if let Some((access, option)) = options.find(|(_, option)| !pattern.names(option)) {
         return Some((format!("{} files", access.does()), option));
     }
-    let mut acting = script.commands.get(command)?.acts_by.iter();
+    let command = script.commands.get(command)?;
+    let mut acting = command.acts_by.iter().map(String::as_str).chain(acting_by_name(&command.words));
     let option = acting.find(|option| !pattern.names(option))?;
     Some(("may run or write something".to_owned(), option))
+}
+
+/// The options that say by their name that they run or write something, of whatever program.
+fn acting_by_name(words: &[String]) -> impl Iterator<Item = &str> {
+    const ACTING: [&str; 27] = [
+        "bind",
+        "cmd",
+        "command",
+        "config",
+        "delete",
+        "editor",
+        "eval",
+        "exec",
+        "execute",
+        "fix",
+        "hook",
+        "linker",
+        "loader",
+        "out",
+        "outdir",
+        "outfile",
+        "output",
+        "pager",
+        "plugin",
+        "preview",
+        "remove",
+        "require",
+        "runner",
+        "setup",
+        "transform",
+        "wrapper",
+        "write",
+    ];
+    // `--output-format`, `--no-fix`: they only say how, or switch something off.
+    const HARMLESS: [&str; 10] =
+        ["color", "format", "keep", "level", "list", "no", "skip", "style", "type", "without"];
+    let options = words.iter().skip(1).filter_map(|word| word.strip_prefix("--").map(|name| (word, name)));
+    options.filter_map(|(word, name)| {
+        let name = name.split('=').next().unwrap_or_default();
+        let parts = || name.split(['-', '_', '.', ':']).flat_map(capitals_apart);
+        let is_in = |list: &[&str]| {
+            parts()
+                .any(|part| list.iter().any(|known| part.trim_end_matches('s').eq_ignore_ascii_case(known)))
+        };
+        if is_in(&ACTING) && !is_in(&HARMLESS) { word.get(..2 + name.len()) } else { None }
+    })
+}
+
+/// `globalSetup` as `global` and `Setup`.
+fn capitals_apart(name: &str) -> impl Iterator<Item = &str> {
+    let mut starts: Vec<usize> =
+        name.match_indices(|c: char| c.is_ascii_uppercase()).map(|(at, _)| at).collect();
+    starts.insert(0, 0);
+    starts.push(name.len());
+    let ends = starts.clone().into_iter().skip(1);
+    let parts: Vec<&str> =
+        starts.into_iter().zip(ends).filter_map(|(start, end)| name.get(start..end)).collect();
+    parts.into_iter().filter(|part| !part.is_empty())
 }
 
 /// The simple command or the pipeline that a pattern denies, in any form.

@@ -504,6 +504,39 @@ fn who_allows_a_program_does_not_allow_options_that_run_or_write() {
     }
 }
 
+/// Of whatever program: the name of the option tells.
+#[test]
+fn an_option_that_says_that_it_runs_or_writes_is_not_allowed_by_a_pattern_without_it() {
+    let rules = rules("{allow: ['Bash(go *)', 'Bash(fd *)', 'Bash(npx tsc *)', 'Bash(x *)']}");
+    for command in [
+        "go test --exec x",
+        "fd --exec-batch=zz",
+        "npx tsc --outDir x",
+        "npx tsc --outFile x",
+        "x --config evil.js",
+        "x --globalSetup ./y",
+        "x --setupFiles=./y",
+        "x --plugins=y",
+        "x --delta-pager y",
+        "x --remove-source-files",
+        "x -- --write",
+    ] {
+        assert_eq!(bash(&rules, command), "ask", "{command}");
+    }
+    for command in [
+        "x --output-format=json",
+        "x --no-fix",
+        "x --fixtures a",
+        "x --executor-count 2",
+        "x --writers",
+        "x a--exec",
+    ] {
+        assert_eq!(bash(&rules, command), "allow", "{command}");
+    }
+    let rules = super::rules("{allow: ['Bash(x --fix *)', 'Bash(*)']}");
+    assert_eq!(bash(&rules, "x --fix a"), "allow");
+}
+
 #[test]
 fn who_allows_a_command_does_not_allow_what_its_options_run() {
     let rules = rules(
