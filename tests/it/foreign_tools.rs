@@ -149,3 +149,45 @@ fn files_in_the_keys_of_a_map_and_in_from_and_to_are_asked_about() {
         test = answer.again();
     }
 }
+
+/// A subagent may not change what it is held to, by whatever tool.
+#[test]
+fn our_own_files_are_not_given_to_a_tool_that_may_change_them() {
+    for (tool, input) in [
+        ("mcp__x__move", json!({"source": "x", "destination": ".claude/settings.json"})),
+        ("mcp__x__move", json!({"source": ".claude", "destination": "y"})),
+        ("mcp__x__anything", json!({"path": ".conclaude.yaml"})),
+        ("UnknownTool", json!({"file_path": ".conclaude.yaml", "content": "x"})),
+    ] {
+        let test = main_thread("preToolUse: {uneditableFiles: [x.lock]}").file(".claude/settings.json", "{}");
+        let asked = call(test, tool, input.clone()).run();
+        assert!(asked.stdout.contains("\"ask\""), "{tool} {input}: {}", asked.stdout);
+        let denied = asked.again().payload("agent_id", "a1").payload("agent_type", "coder").run();
+        assert!(denied.stdout.contains("\"deny\""), "{tool} {input}: {}", denied.stdout);
+    }
+    let test = Test::event("PreToolUse").config("preToolUse: {uneditableFiles: [x.lock]}");
+    test.payload("tool_name", "mcp__x__read_file")
+        .payload("tool_input", json!({"path": ".conclaude.yaml"}))
+        .run()
+        .silent();
+}
+
+#[test]
+fn a_field_whose_name_says_nothing_names_a_file_that_exists() {
+    let test = || Test::event("PreToolUse").config("preToolUse: {unreadableFiles: [.env]}").file(".env", "");
+    for input in [json!({"input": ".env"}), json!({"a": {"d": [[".env"]]}}), json!({"name": " .env "})] {
+        let done = test().payload("tool_name", "mcp__x__convert").payload("tool_input", input.clone()).run();
+        assert!(done.stdout.contains("\"ask\""), "{input}: {}", done.stdout);
+    }
+    for input in [json!({"input": "other.txt"}), json!({"text": ".env"}), json!({"query": ".env"})] {
+        test().payload("tool_name", "mcp__x__convert").payload("tool_input", input).run().silent();
+    }
+}
+
+#[test]
+fn what_is_published_is_compared_with_the_rules_for_reading() {
+    let test = Test::event("PreToolUse").config("preToolUse: {unreadableFiles: [.env]}");
+    let done =
+        test.payload("tool_name", "Artifact").payload("tool_input", json!({"file_path": ".env"})).run();
+    assert!(done.stdout.contains("\"ask\""), "{}", done.stdout);
+}

@@ -46,7 +46,7 @@ fn what_the_users_config_needs_is_registered_for_all_projects() {
     assert_eq!(run_in(&root, &["install", "--user"]).0, Some(0));
     assert_snapshot!(registered(&root), @"
     SessionStart
-    PreToolUse: ^(Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|Read|NotebookRead|Grep|SendUserFile|mcp__.*)$
+    PreToolUse: ^(Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|Read|NotebookRead|Grep|SendUserFile|Artifact|Projects|ReadMcpResourceTool|mcp__.*)$
     PostToolUse: Agent|Task
     UserPromptSubmit
     SubagentStart
@@ -75,11 +75,11 @@ fn a_users_config_that_grew_is_reported_with_the_command_that_registers_it() {
     let root = test.root();
     run_in(&root, &["install", "--user"]);
     let test = test.file(USER, "preToolUse: {unreadableFiles: [.env]}\n");
-    assert_snapshot!(doctor(&root), @r#"problem: PreToolUse is registered for "Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell", but needed for "^(Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|Read|NotebookRead|Grep|SendUserFile|mcp__.*)$" → conclaude install --user"#);
+    assert_snapshot!(doctor(&root), @r#"problem: PreToolUse is registered for "Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell", but needed for "^(Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|Read|NotebookRead|Grep|SendUserFile|Artifact|Projects|ReadMcpResourceTool|mcp__.*)$" → conclaude install --user"#);
     let answer = test.run();
     assert_snapshot!(answer.message(), @r#"
     conclaude: the registration with Claude Code is out of sync with the config:
-    ⚠ PreToolUse is registered for "Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell", but needed for "^(Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|Read|NotebookRead|Grep|SendUserFile|mcp__.*)$"
+    ⚠ PreToolUse is registered for "Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell", but needed for "^(Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|Read|NotebookRead|Grep|SendUserFile|Artifact|Projects|ReadMcpResourceTool|mcp__.*)$"
     To fix it: conclaude install --user
     "#);
     run_in(&root, &["install", "--user"]);
@@ -140,7 +140,7 @@ fn settings_that_a_project_shares_have_nothing_of_the_users_own_files() {
     let answer = test.run();
     assert_snapshot!(answer.message(), @r#"
     conclaude: the registration with Claude Code is out of sync with the config:
-    ⚠ PreToolUse is registered for "Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell", but needed for "^(Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|Read|NotebookRead|Grep|SendUserFile|mcp__.*)$"
+    ⚠ PreToolUse is registered for "Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell", but needed for "^(Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|Read|NotebookRead|Grep|SendUserFile|Artifact|Projects|ReadMcpResourceTool|mcp__.*)$"
     ⚠ PermissionRequest is not registered
     ⚠ Notification is not registered
     ⚠ PreCompact is not registered

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use call::Advice;
-use conclaude_core::rule::{OUT_OF_TIME, Rule};
+use conclaude_core::rule::{OUT_OF_TIME, OWN_FILES, Rule};
 use conclaude_core::text::ended;
 use conclaude_os::budget::Budget;
 use open_questions::open_question;
@@ -119,14 +119,16 @@ fn perhaps(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, found: &m
             return false;
         }
         let touch = call.ground.touch(access, path);
-        // A tool whose name says nothing is not assumed to write.
+        // A tool whose name says nothing is not assumed to write, except for our own files.
         let against = if access == Access::Link {
-            file_checks::files(rules, call, effects, &touch)
+            let mut against = file_checks::files(rules, call, effects, &touch);
+            file_checks::own_files(call, &touch, &mut against);
+            against
         } else {
             file_checks::all(rules, call, effects, &touch)
         };
         found.extend(against.into_iter().map(|finding| Finding {
-            action: Action::Ask,
+            action: if finding.origin == Rule::built_in(OWN_FILES) { finding.action } else { Action::Ask },
             reason: format!(
                 "What {} does to {} is not known. {}",
                 call.tool,

@@ -259,18 +259,18 @@ fn restrictions_that_cannot_be_understood_are_not_taken_for_none() {
     ");
 }
 
+/// An input that is no object names nothing: it is like an empty one.
 #[test]
-fn a_malformed_payload_of_a_tool_is_shown_and_never_blocks() {
-    let done = Test::event("PreToolUse").payload("tool_name", "Agent").payload("tool_input", "text").run();
-    assert_snapshot!(done.snapshot(), @r#"
-    exit 0
-    ----- stdout
-    {
-      "systemMessage": "conclaude: invalid payload: `tool_input` is not an object"
+fn an_input_that_is_no_object_is_asked_about_where_a_guard_needs_its_file_or_command() {
+    for input in [json!("text"), json!(["rm .env"]), json!(5), json!(true)] {
+        for tool in ["Bash", "Read", "Write"] {
+            let test = Test::event("PreToolUse")
+                .config("preToolUse: {uneditableFiles: [.env], unreadableFiles: [.env]}");
+            let done = test.payload("tool_name", tool).payload("tool_input", input.clone()).run();
+            assert!(done.status(0).stdout.contains("\"ask\""), "{tool} {input}");
+        }
     }
-    ----- stderr
-    conclaude: warn: invalid payload: `tool_input` is not an object
-    "#);
+    Test::event("PreToolUse").payload("tool_name", "Agent").payload("tool_input", "text").run().silent();
 }
 
 #[test]

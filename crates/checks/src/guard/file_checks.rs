@@ -44,7 +44,7 @@ fn reads(access: Access) -> bool {
     matches!(access, Access::Read | Access::Link)
 }
 
-fn own_files(call: &ToolCall<'_>, touch: &Touch, found: &mut Vec<Finding>) {
+pub(super) fn own_files(call: &ToolCall<'_>, touch: &Touch, found: &mut Vec<Finding>) {
     if touch.access == Access::Read {
         return;
     }

@@ -253,7 +253,7 @@ fn effects_of(
             ground.of_script(script)
         }
         ToolUse::PowerShell(command) => ground.of_script(shell_effects::read_powershell(command)),
-        ToolUse::Other => of_other(tool),
+        ToolUse::Other => of_other(tool, ground),
     };
     let searched = tools::searched(&tool.tool_name, &tool.tool_input);
     effects.touches.extend(searched.iter().map(|file| ground.touch(Access::Read, file)));
@@ -272,14 +272,17 @@ fn fenced_worktree<'a>(tool: &'a PreToolUsePayload, root: &Path) -> Option<&'a P
     if is_fenced && is_inside { Some(worktree) } else { None }
 }
 
-/// What the tool of an MCP server, or one that this version does not know, may do to the files that its input names.
-fn of_other(tool: &PreToolUsePayload) -> Effects {
-    let Some(access) = mcp::access(&tool.tool_name) else { return Effects::default() };
-    if !mcp::is_foreign(&tool.tool_name) {
+/// What the tool of an MCP server, or one that this version does not know, may do to the files that its input names. A key that does not
+/// say that it names a file may name one that exists.
+fn of_other(tool: &PreToolUsePayload, ground: &Ground<'_>) -> Effects {
+    if !mcp::names_files(&tool.tool_name) {
         return Effects::default();
     }
+    let Some(access) = mcp::access(&tool.tool_name) else { return Effects::default() };
     let files = mcp::named_files(&tool.tool_input).into_iter();
-    let named = files.map(|path| Uncertainty::Named { access, path: path.into_owned() });
+    let is_file = |text: &&str| !ground.budget.is_over() && ground.touch(access, text).exists;
+    let others = mcp::other_texts(&tool.tool_input).into_iter().filter(is_file).map(Cow::from);
+    let named = files.chain(others).map(|path| Uncertainty::Named { access, path: path.into_owned() });
     Effects { unclear: named.collect(), ..Effects::default() }
 }
 

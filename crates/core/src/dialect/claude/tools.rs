@@ -82,6 +82,9 @@ const SEARCH: (&str, &str) = ("Grep", "path");
 /// Shows the user files, whose contents leave the project.
 const SEND: &str = "SendUserFile";
 
+/// Tools that publish or load the files that their input names, each in fields of its own.
+pub const NAMING: [&str; 3] = ["Artifact", "Projects", "ReadMcpResourceTool"];
+
 /// The tools that may write files; a shell may also read them.
 pub fn writing() -> impl Iterator<Item = &'static str> {
     with_access(Access::Write).chain(WITH_COMMAND)
@@ -89,7 +92,7 @@ pub fn writing() -> impl Iterator<Item = &'static str> {
 
 /// The tools that may read files.
 pub fn reading() -> impl Iterator<Item = &'static str> {
-    with_access(Access::Read).chain([SEARCH.0, SEND]).chain(WITH_COMMAND)
+    with_access(Access::Read).chain([SEARCH.0, SEND]).chain(WITH_COMMAND).chain(NAMING)
 }
 
 fn with_access(wanted: Access) -> impl Iterator<Item = &'static str> {

@@ -172,7 +172,7 @@ fn what_a_project_needs_beyond_the_users_own_config_is_registered_in_the_project
 fn what_the_users_own_config_needs_is_registered_for_all_projects() {
     let own = || config("preToolUse: {unreadableFiles: [.env]}");
     let small = |scope| needed(&config(""), PROGRAM, scope);
-    let missing = r#"PreToolUse is registered for "Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell", but needed for "^(Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|Read|NotebookRead|Grep|SendUserFile|mcp__.*)$""#;
+    let missing = r#"PreToolUse is registered for "Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell", but needed for "^(Agent|Task|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|Read|NotebookRead|Grep|SendUserFile|Artifact|Projects|ReadMcpResourceTool|mcp__.*)$""#;
     let part = |scope| if scope == Scope::User { own() } else { config("") };
     let problems =
         |found: &[ScopeSettings], config: &ConclaudeConfig| lines(super::out_of_sync(found, config, part));

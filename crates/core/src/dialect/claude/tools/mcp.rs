@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::KNOWN;
+use super::{KNOWN, NAMING};
 use shell_effects::Access;
 
 /// How the tools of MCP servers start: `mcp__server__tool`.
@@ -58,6 +58,11 @@ pub fn is_foreign(tool: &str) -> bool {
     tool.starts_with(PREFIX) || !KNOWN.contains(&tool)
 }
 
+/// Whether the files that the input of a tool names are found by its keys.
+pub fn names_files(tool: &str) -> bool {
+    is_foreign(tool) || NAMING.contains(&tool)
+}
+
 /// What a tool may do to the files that its input names, as far as its name says so: both where it says nothing, and nothing where
 /// it only looks at what there is.
 pub fn access(tool: &str) -> Option<Access> {
@@ -97,6 +102,48 @@ pub fn named_files(input: &Map<String, Value>) -> Vec<Cow<'_, str>> {
     let mut found = Vec::new();
     of_object(input, false, &mut found);
     found
+}
+
+/// The other texts of an input that may be a path, at any depth: they count if there is such a file. What a tool writes or looks for is
+/// none.
+pub fn other_texts(input: &Map<String, Value>) -> Vec<&str> {
+    const TEXTS: [&str; 14] = [
+        "body",
+        "code",
+        "content",
+        "contents",
+        "description",
+        "message",
+        "new_string",
+        "old_string",
+        "pattern",
+        "prompt",
+        "query",
+        "text",
+        "title",
+        "value",
+    ];
+    let mut found = Vec::new();
+    let mut open: Vec<&Value> = values_without(input, &TEXTS).collect();
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(text) if is_short(text) => found.push(text.trim()),
+            Value::Array(values) => open.extend(values),
+            Value::Object(map) => open.extend(values_without(map, &TEXTS)),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn values_without<'a>(map: &'a Map<String, Value>, keys: &[&str]) -> impl Iterator<Item = &'a Value> {
+    map.iter().filter(|(key, _)| !keys.contains(&key.as_str())).map(|(_, value)| value)
+}
+
+/// Whether a text is as short as a path, and on one line.
+fn is_short(text: &str) -> bool {
+    const MAX_PATH: usize = 4096;
+    !text.is_empty() && text.len() <= MAX_PATH && !text.contains(['\0', '\n'])
 }
 
 fn of_object<'a>(input: &'a Map<String, Value>, are_files: bool, found: &mut Vec<Cow<'a, str>>) {
