@@ -17,7 +17,9 @@ pub use command_line::{
 pub use edit::{install, keep_only, uninstall};
 pub(super) use program_search::MAX_LEVELS;
 pub use program_search::ProgramSearch;
-pub use read::{EntryPosition, Refusal, Registration, SWITCH, Settings, positions, read, read_of, value_of};
+pub use read::{
+    EntryPosition, Refusal, Registration, STEERING, SWITCH, Settings, positions, read, read_of, value_of,
+};
 pub use user_hooks::{UserHook, user_hooks, without};
 
 #[cfg(test)]

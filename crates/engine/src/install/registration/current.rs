@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::install::native;
 use crate::install::scope::{Scope, SettingsTarget};
-use crate::install::settings::{self, CommandLine, Refusal, Registration, SWITCH, Settings};
+use crate::install::settings::{self, CommandLine, Refusal, Registration, STEERING, SWITCH, Settings};
 use crate::install::user_file::MAX_BYTES;
 use conclaude_core::dialect::Dialect;
 use conclaude_core::dialect::claude::{self, tools};
@@ -37,7 +37,7 @@ impl ScopeSettings {
         self.settings.as_ref().is_ok_and(is)
     }
 
-    /// The variables in a project's file that move the user's own config and state away, in words.
+    /// The variables in a project's file that move the user's own config and state away, or keep hooks from running, in words.
     pub fn redirections(&self) -> Vec<String> {
         let Some(settings) = self.settings.as_ref().ok().filter(|file| file.ignored.is_none()) else {
             return Vec::new();
@@ -45,9 +45,12 @@ impl ScopeSettings {
         let moves = settings.variables.iter().filter(|(variable, _)| variable != SWITCH);
         let path = self.path.display();
         let line = |(variable, value): &(String, String)| {
-            format!(
-                "{path} sets {variable}={value} in `env`: conclaude looks there for your own config, your trust and its state"
-            )
+            let effect = if STEERING.contains(&variable.as_str()) {
+                "it may keep every hook from running, yours too"
+            } else {
+                "conclaude looks there for your own config, your trust and its state"
+            };
+            format!("{path} sets {variable}={value} in `env`: {effect}")
         };
         if self.scope == Scope::User { Vec::new() } else { moves.map(line).collect() }
     }

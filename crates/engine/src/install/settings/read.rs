@@ -128,10 +128,17 @@ pub fn positions(text: &str) -> Vec<EntryPosition> {
     found
 }
 
-/// Our switch, and the variables that say where the user's config and state are.
+/// Variables that say where the user's config and state are.
+const MOVING: [&str; 3] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
+
+/// Variables by which a project can keep hooks from running: with them Claude Code starts another program, or none.
+pub const STEERING: [&str; 4] =
+    ["CLAUDE_CODE_SHELL_PREFIX", "DYLD_INSERT_LIBRARIES", "LD_LIBRARY_PATH", "LD_PRELOAD"];
+
+/// Our switch, and the variables that move the user's files or steer hooks.
 fn variables(json: &Value) -> Vec<(String, String)> {
     let set = |name: &&str| Some(((*name).to_owned(), json.get("env")?.get(name)?.as_str()?.to_owned()));
-    [SWITCH, "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"].iter().filter_map(set).collect()
+    [SWITCH].iter().chain(&MOVING).chain(&STEERING).filter_map(set).collect()
 }
 
 /// A hook as a registration, if it is ours.
