@@ -385,6 +385,46 @@ fn a_change_after_the_last_proof_is_reported() {
     ");
 }
 
+/// A proof of what is gone, or was undone since, proves nothing.
+#[cfg(unix)]
+#[test]
+fn a_deletion_and_an_undone_change_after_the_last_proof_are_reported() {
+    let config = CONFIG.replace("  scope: off\n", "");
+    let deleted = proved(&config);
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    std::fs::remove_file(deleted.root().join("greeting")).unwrap();
+    let message = deleted.stops().run().message();
+    assert!(message.contains("STALE_EVIDENCE GREEN: greeting was changed"), "{message}");
+
+    let undone = proved(&config);
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let message = undone.file("greeting", "").stops().run().message();
+    assert!(message.contains("STALE_EVIDENCE GREEN: greeting was changed"), "{message}");
+}
+
+#[cfg(unix)]
+#[test]
+fn another_program_behind_a_launcher_or_another_command_is_recorded_too() {
+    for command in
+        ["true; grep -q hello greeting", "timeout 5 grep -q hello greeting", "sh -c 'grep -q hello greeting'"]
+    {
+        let test = called(&CONFIG.replace("grep -q hello greeting", command))
+            .file("fake/grep", "#!/bin/sh\nexit 1\n");
+        let root = test.root();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(root.join("fake/grep"), mode).unwrap();
+        let path = format!("{}:{}", root.join("fake").display(), std::env::var("PATH").unwrap());
+        let mut run = conclaude_in(&root);
+        run.args(["des", "run", "01", "RED"]).env("HOME", root.join(".home")).env("PATH", path);
+        let output = run.output().unwrap();
+        let evidence = &phase(&test, "RED")["evidence"];
+        assert!(
+            evidence["program"].as_str().is_some_and(|program| program.ends_with("fake/grep")),
+            "{command}: {evidence} {output:?}"
+        );
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_program_that_only_the_agents_path_finds_is_recorded_and_said() {
@@ -406,5 +446,11 @@ fn a_program_that_only_the_agents_path_finds_is_recorded_and_said() {
     conclaude: warning: `grep` is [ROOT]/fake/grep here, and [GREP] for the hook: that is recorded
     conclaude: RED is EXECUTED: PASS (exit code 1)
     ");
-    assert_snapshot!(steady(phase(&test, "RED")["evidence"]["program"].as_str().unwrap(), &root), @"[ROOT]/fake/grep");
+    let evidence = &phase(&test, "RED")["evidence"];
+    assert_snapshot!(steady(evidence["program"].as_str().unwrap(), &root), @"[ROOT]/fake/grep");
+    assert!(
+        evidence["path"].as_str().unwrap().starts_with(root.join("fake").to_str().unwrap()),
+        "{evidence}"
+    );
+    assert!(!evidence["hook_path"].as_str().unwrap().contains("fake"), "{evidence}");
 }

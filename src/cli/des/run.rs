@@ -50,8 +50,8 @@ struct Proof {
     command: Command,
     /// As it is recorded.
     line: String,
-    /// The program that it starts, as it is written.
-    program: Option<String>,
+    /// The programs that it starts, as they are written.
+    programs: Vec<String>,
     /// It is the config's command, not one that was typed.
     is_configured: bool,
     expect_failure: bool,
@@ -66,7 +66,7 @@ pub(super) fn run(project: &DesProject, args: &RunArgs) -> anyhow::Result<Exit> 
     let des = project.config.des.clone().unwrap_or_default();
     let owned = des.evidence_command(phase);
     let before = before(project, step, phase, owned)?;
-    let Proof { command, line, program, is_configured, expect_failure } = match owned {
+    let Proof { command, line, programs, is_configured, expect_failure } = match owned {
         Some(owned) => configured(project, args, owned)?,
         // Otherwise a permission for `conclaude des` would allow any command, for a phase that the map leaves out.
         None if !des.evidence_commands().is_empty() => return Err(not_in_map(project, args)?),
@@ -92,7 +92,7 @@ pub(super) fn run(project: &DesProject, args: &RunArgs) -> anyhow::Result<Exit> 
             fields.insert("configured".to_owned(), true.into());
         }
         add_place(fields, project);
-        add_program(fields, program.as_deref(), project, step)?;
+        add_path(fields, &programs, project, step)?;
     }
     let change = if before.is_unproved || before.is_proof_lost {
         PhaseChange::Prove { pass, details, evidence, again: before.is_proof_lost }
@@ -126,10 +126,9 @@ fn configured(project: &DesProject, args: &RunArgs, owned: &str) -> anyhow::Resu
         );
     }
     let command = evidence::script(owned, &project.root.work);
-    let started = shell_effects::read(owned, None).commands.into_iter().next();
-    let program =
-        started.filter(|command| command.is_known).and_then(|command| command.words.into_iter().next());
-    Ok(Proof { command, line: owned.to_owned(), program, is_configured: true, expect_failure })
+    let commands = shell_effects::read(owned, None).commands.into_iter().filter(|command| command.is_known);
+    let programs = commands.filter_map(|command| command.words.into_iter().next()).collect();
+    Ok(Proof { command, line: owned.to_owned(), programs, is_configured: true, expect_failure })
 }
 
 fn typed(project: &DesProject, args: &RunArgs) -> anyhow::Result<Proof> {
@@ -148,8 +147,10 @@ fn typed(project: &DesProject, args: &RunArgs) -> anyhow::Result<Proof> {
             "{phase} counts only with proof (des.evidence), and a command that is expected to fail proves nothing outside of RED phases: leave `--expect fail` out"
         );
     }
-    let program = Some(program.to_string_lossy().into_owned());
-    Ok(Proof { command, line: command_line(words), program, is_configured: false, expect_failure })
+    let line = command_line(words);
+    let commands = shell_effects::read(&line, None).commands.into_iter();
+    let programs = commands.filter_map(|command| command.words.into_iter().next()).collect();
+    Ok(Proof { command, line, programs, is_configured: false, expect_failure })
 }
 
 /// With a map in the config, `des run` runs only its commands.
@@ -231,35 +232,41 @@ fn add_place(fields: &mut Map<String, Value>, project: &DesProject) {
     }
 }
 
-/// The program that ran, if the hook's `PATH` would have led to another one: an agent may have put it there.
-fn add_program(
+/// The `PATH`, if it is not the hook's, and the first program that the hook's would not have led to: an agent may have put it there.
+fn add_path(
     fields: &mut Map<String, Value>,
-    program: Option<&str>,
+    programs: &[String],
     project: &DesProject,
     step: &Path,
 ) -> anyhow::Result<()> {
     let (_, name) = project.step(step)?;
-    let Some(program) = program.filter(|program| !program.contains('/') && !is_builtin(program)) else {
-        return Ok(());
-    };
     let Some(hook_path) = project.hook_path(&name) else { return Ok(()) };
-    let here = std::env::var_os("PATH").and_then(|path| files::program_on(&path, program));
-    let in_hook = files::program_on(OsStr::new(&hook_path), program);
-    if here == in_hook {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    if path == OsStr::new(&hook_path) {
         return Ok(());
     }
     let shown =
         |path: Option<PathBuf>| path.map_or("no program".to_owned(), |path| path.display().to_string());
-    let (here, in_hook) = (shown(here), shown(in_hook));
-    writeln!(
-        Out::stderr(),
-        "conclaude: warning: `{}` is {} here, and {} for the hook: that is recorded",
-        clean_line(program),
-        clean_line(&here),
-        clean_line(&in_hook)
-    )?;
-    fields.insert("program".to_owned(), here.into());
-    fields.insert("hook_program".to_owned(), in_hook.into());
+    for program in programs.iter().filter(|program| !program.contains('/') && !is_builtin(program)) {
+        let (here, in_hook) =
+            (files::program_on(&path, program), files::program_on(OsStr::new(&hook_path), program));
+        if here == in_hook {
+            continue;
+        }
+        let (here, in_hook) = (shown(here), shown(in_hook));
+        writeln!(
+            Out::stderr(),
+            "conclaude: warning: `{}` is {} here, and {} for the hook: that is recorded",
+            clean_line(program),
+            clean_line(&here),
+            clean_line(&in_hook)
+        )?;
+        fields.insert("program".to_owned(), here.into());
+        fields.insert("hook_program".to_owned(), in_hook.into());
+        break;
+    }
+    fields.insert("path".to_owned(), path.to_string_lossy().into());
+    fields.insert("hook_path".to_owned(), hook_path.into());
     Ok(())
 }
 

@@ -97,6 +97,14 @@ impl Snapshot {
         Ok(changed.map(|(path, _, _)| path.clone()).collect())
     }
 
+    /// The files that may have been written since, also if they have their old content again.
+    pub fn rewritten_until<'s>(&'s self, now: &'s Snapshot) -> impl Iterator<Item = &'s String> {
+        let is_rewritten = |(path, before): &(&String, &FileState)| {
+            now.files.get(*path).is_some_and(|now| now.stamp.is_none() || now.stamp != before.stamp)
+        };
+        self.files.iter().filter(is_rewritten).map(|(path, _)| path)
+    }
+
     /// The files whose content differs, as ours: what was staged or committed meanwhile does not matter.
     pub fn written_until(&self, now: &Snapshot, work: &Path) -> BTreeMap<String, String> {
         let nothing = FileState::default();

@@ -191,14 +191,16 @@ pub(super) fn stale(stopping: &StopRequest<'_>, opened: &OpenStep) -> Option<Fin
     Some(if stopping.des.blocks_stale_evidence() { finding } else { finding.warning() })
 }
 
-/// The file in the scope that was changed last.
+/// The file in the scope that was written or deleted last.
 fn last_change(stopping: &StopRequest<'_>, opened: &OpenStep) -> Option<(Timestamp, String)> {
-    let changed = scope::changed_in_scope(stopping, opened).ok()?;
+    let written = scope::written_in_scope(stopping, opened).ok()?;
     let time_of = |file: String| {
-        let metadata = stopping.tree.path.join(&file).symlink_metadata().ok()?;
+        let path = stopping.tree.path.join(&file);
+        // A deletion changes the directory.
+        let metadata = path.ancestors().find_map(|path| path.symlink_metadata().ok())?;
         let time = Timestamp::try_from(files::changed_at(&metadata)?).ok()?;
         // Records have milliseconds.
         Some((Timestamp::from_millisecond(time.as_millisecond()).ok()?, file))
     };
-    changed.into_iter().filter_map(time_of).max()
+    written.into_iter().filter_map(time_of).max()
 }

@@ -120,6 +120,12 @@ fn of_work<'a>(
 
 /// The files that changed since the call.
 fn changed_since_call(stopping: &StopRequest<'_>) -> Result<BTreeSet<String>, ScopeError> {
+    let (baseline, now) = snapshots(stopping)?;
+    Ok(baseline.changed_until(now, &stopping.tree.path, &stopping.tree.budget)?)
+}
+
+/// The tree at the call and now.
+fn snapshots<'a>(stopping: &StopRequest<'a>) -> Result<(Cow<'a, Snapshot>, &'a Snapshot), ScopeError> {
     let work = &stopping.tree.path;
     let Some(baseline) = &stopping.tree.baseline else {
         return Err(if stopping.lost_baseline() {
@@ -131,8 +137,7 @@ fn changed_since_call(stopping: &StopRequest<'_>) -> Result<BTreeSet<String>, Sc
         });
     };
     let now = stopping.tree.snapshot()?.ok_or(GitError::Gone)?;
-    let baseline = of_work(baseline, stopping.tree, stopping.root, now)?;
-    Ok(baseline.changed_until(now, work, &stopping.tree.budget)?)
+    Ok((of_work(baseline, stopping.tree, stopping.root, now)?, now))
 }
 
 /// The scope at the call; that of the step where Gate 1 did not see it.
@@ -141,14 +146,18 @@ fn scope_of(stopping: &StopRequest<'_>, opened: &OpenStep) -> Scope {
     at_call.unwrap_or_else(|| Scope::of(opened.allowed.clone()))
 }
 
-/// The files in the scope that changed since the call, without the step file, which records write.
-pub(super) fn changed_in_scope(
+/// The files in the scope that were written or deleted since the call, without the step file, which records write. A file that has its
+/// old content again counts too.
+pub(super) fn written_in_scope(
     stopping: &StopRequest<'_>,
     opened: &OpenStep,
 ) -> Result<Vec<String>, ScopeError> {
     let scope = scope_of(stopping, opened);
-    let changed = changed_since_call(stopping)?.into_iter();
-    Ok(changed.filter(|path| *path != opened.name && !is_protected(path) && scope.permits(path)).collect())
+    let (baseline, now) = snapshots(stopping)?;
+    let mut written = baseline.changed_until(now, &stopping.tree.path, &stopping.tree.budget)?;
+    written.extend(baseline.rewritten_until(now).cloned());
+    written.retain(|path| *path != opened.name && !is_protected(path) && scope.permits(path));
+    Ok(written.into_iter().collect())
 }
 
 /// The files outside the scope that changed since the call, without those that configured commands wrote.
