@@ -92,6 +92,10 @@ fn causes(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<bool> {
     if let Some(permitted) = &rehearsal.permissions {
         is_any |= rules::deciding_permissions(out, permitted)?;
     }
+    for permit in words::permits(rehearsal) {
+        marked(out, 2, Some((GOOD, "✓")), &permit)?;
+        is_any = true;
+    }
     let gates = rehearsal.plan.steps.iter().zip(&rehearsal.checks).filter(|(step, _)| step.action.is_gate());
     for (step, checks) in gates {
         if checks.is_empty() {
