@@ -32,6 +32,7 @@ mod salvage;
 mod schema;
 mod shapes;
 mod telemetry;
+mod trust;
 mod values;
 
 pub use budget::{
@@ -72,6 +73,7 @@ pub use salvage::{GuardedCalls, UnusableRules};
 pub use schema::schema_text;
 pub use shapes::{List, TextOr};
 pub use telemetry::{Endpoint, EndpointError, Headers, SERVICE_NAME, Signal, TelemetryConfig};
+pub use trust::{INFINITE, JUDGE};
 pub use values::{Bounded, FolderBelow, Name, NonBlank, Seconds};
 
 use parse::{null_is_default, shared_or_default};
@@ -173,12 +175,7 @@ impl ConclaudeConfig {
     /// Whether it does what the user of a project must have agreed to: runs something, or allows it without asking.
     #[must_use]
     pub fn needs_trust(&self) -> bool {
-        self.commands() > 0
-            || self.judge().is_some()
-            || self.permissions.may_allow()
-            || self.prompts.rules().next().is_some()
-            || self.endpoint().is_some()
-            || self.stop.infinite().is_some()
+        self.commands() > 0 || trust::SETTINGS.iter().any(|setting| (setting.is_used)(self))
     }
 
     /// Who else keeps the rules for files.

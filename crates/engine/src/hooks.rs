@@ -16,6 +16,7 @@ mod budgets;
 pub mod call;
 mod changed_files;
 mod changed_input;
+mod command_world;
 mod commands;
 mod conclude;
 mod config;
@@ -48,6 +49,7 @@ pub mod switch;
 
 use call::AnsweredEvent;
 pub use call::Environment;
+pub use command_world::run_commands;
 pub use commands::{CommandJob, HOOK_RETENTION, StreamRetention, execute, reply};
 pub use conclaude_core::decide::{Decision, HookResult};
 pub use conclaude_core::error::{HookError, Result};

@@ -11,7 +11,7 @@ use conclaude_core::error::HookError;
 use conclaude_core::event::EventKind;
 use conclaude_core::messages;
 use conclaude_core::outcome::{Outcome, Verdict};
-use conclaude_core::plan::{Action, Plan, Step};
+use conclaude_core::plan::{Plan, Step};
 use conclaude_core::text::{Excerpt, LIMIT, head_and_tail};
 use conclaude_os::{log, notify};
 use conclaude_store::store::{self, Session};
@@ -101,8 +101,7 @@ fn is_error_shown(context: &Context<'_>, result: &HookResult) -> bool {
 
 /// What commands and budgets have to show inside a subagent is not shown there.
 fn is_inside_agent(context: &Context<'_>, plan: &Plan) -> bool {
-    let says_more = |step: &Step| matches!(step.action, Action::Command(_) | Action::Budget(_));
-    context.caller.is_some() && plan.steps.iter().any(says_more)
+    context.caller.is_some() && plan.steps.iter().any(Step::says_more)
 }
 
 /// Whether nobody would see a message at this event: then it is shown at the next one where the user does.
