@@ -45,7 +45,8 @@ pub use cases::{
 };
 pub use clients::ClientName;
 pub use commands::{
-    CommandConfig, CommandMap, EventConfig, FILES_PLACEHOLDER, Protocol, Reaction, Show, Variables,
+    CommandConfig, CommandMap, DEFAULT_SHELL, EventConfig, FILES_PLACEHOLDER, Protocol, Reaction, Show,
+    Variables,
 };
 pub use des::{
     AuditConfig, DesConfig, EvidenceConfig, GateConfig, JudgeConfig, OnJudgeError, PhaseList, RecordedOutput,

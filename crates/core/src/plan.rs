@@ -14,7 +14,6 @@ mod prompts;
 mod step;
 
 use commands::Commands;
-pub use commands::DEFAULT_SHELL;
 pub use facts::{Facts, GateFacts, ProjectFacts, Selection, UnknownChanges};
 pub use step::{
     Action, Command, ContextRule, Gate, GateSubject, INFINITE_RULE, PendingStop, Reason, Report, SkipReason,

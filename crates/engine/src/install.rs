@@ -6,6 +6,7 @@
 pub mod agents;
 pub mod backups;
 pub mod change;
+pub mod channels;
 pub mod configured_hooks;
 pub mod duplicates;
 pub mod enforcement;

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::{Check, Installation, short};
-use conclaude_core::config::CommandConfig;
+use conclaude_core::config::{CommandConfig, DEFAULT_SHELL};
 use conclaude_core::dialect::claude::variables;
 use conclaude_core::messages;
-use conclaude_core::plan::DEFAULT_SHELL;
 use conclaude_engine::install::registration::on_path;
 use conclaude_os::files;
 use shell_effects::{SimpleCommand, is_builtin, quoted_if_needed};
