@@ -247,7 +247,4 @@ impl ConclaudeConfig {
 }
 
 #[cfg(test)]
-#[cfg(feature = "oracles")]
-mod agreement;
-#[cfg(test)]
 mod tests;

@@ -65,6 +65,8 @@ pub use programs::program::{Program, Subcommand};
 pub use programs::shell::is_builtin;
 pub use programs::table::{has_subcommands, name_of as program_name};
 pub use quoting::{quoted, quoted_if_needed};
+#[doc(hidden)]
+pub use syntax::count::{CommandCounts, counted};
 pub use syntax::placeholder;
 
 /// Longer commands are not read.

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::agent::actor;
 use crate::config::{
-    Bounded, CommandConfig, DEFAULT_SHELL, EventConfig, NameGlob, NonBlank, Protocol, Reaction, Show, Variables,
+    Bounded, CommandConfig, DEFAULT_SHELL, EventConfig, NameGlob, NonBlank, Protocol, Reaction, Show,
+    Variables,
 };
 use crate::dialect::claude::prompt::is_notification;
 use crate::dialect::claude::variables;
