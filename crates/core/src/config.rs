@@ -83,6 +83,12 @@ use parse::{null_is_default, shared_or_default};
 pub type SubagentStopConfig = EventConfig;
 pub type SubagentStopCommand = CommandConfig;
 
+/// The names of a project's config file, in order of preference.
+pub const CONFIG_FILES: [&str; 2] = [".conclaude.yaml", ".conclaude.yml"];
+
+/// The user's own config of a project, which git ignores.
+pub const LOCAL_CONFIG_FILE: &str = ".conclaude.local.yaml";
+
 const DEFAULT_MAX_BLOCKS: u32 = 3;
 
 /// Whose patterns are checked when a config is read: an event needs only its own.

@@ -14,6 +14,7 @@ mod error;
 pub mod import;
 pub mod local_file;
 pub mod native;
+pub mod package_scripts;
 pub mod purge;
 pub mod registration;
 pub mod schema_file;

@@ -13,7 +13,7 @@ use conclaude_core::yaml::{self, Node};
 use conclaude_os::files::expand_home;
 
 /// The user's own config of a project, which git ignores.
-pub const LOCAL: &str = ".conclaude.local.yaml";
+pub use conclaude_core::config::LOCAL_CONFIG_FILE as LOCAL;
 
 /// How deep files may extend files, and how many may contribute.
 const MAX_DEPTH: usize = 8;

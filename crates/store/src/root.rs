@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::store::trust::{self, TrustStatus};
+pub use conclaude_core::config::CONFIG_FILES as FILE_NAMES;
 use conclaude_core::config::ConfigError;
 use conclaude_core::dialect::Dialect;
 pub use conclaude_core::dialect::claude::layout::inside_worktree;
@@ -12,9 +13,6 @@ use conclaude_core::dialect::hook_settings::UserSettings;
 use conclaude_os::files;
 use conclaude_os::git;
 use conclaude_os::log;
-
-/// The names of the config file, in order of preference.
-pub const FILE_NAMES: [&str; 2] = [".conclaude.yaml", ".conclaude.yml"];
 
 /// Larger than any config that is written by hand.
 const MAX_BYTES: u64 = 1 << 20;
