@@ -16,7 +16,7 @@ use conclaude_checks::des::stop::{WORKTREE, worktree_of};
 use conclaude_checks::des::{phases, step};
 use conclaude_core::exit::Exit;
 use conclaude_core::text::clean_line;
-use conclaude_os::files;
+use conclaude_os::{environment, files};
 use conclaude_store::audit::{OUTPUT_LIMITS, Trail};
 use shell_effects::{is_builtin, quoted_if_needed};
 
@@ -243,7 +243,7 @@ fn add_program(
         return Ok(());
     };
     let Some(hook_path) = project.hook_path(&name) else { return Ok(()) };
-    let here = std::env::var_os("PATH").and_then(|path| files::program_on(&path, program));
+    let here = environment::program(program);
     let in_hook = files::program_on(OsStr::new(&hook_path), program);
     if here == in_hook {
         return Ok(());

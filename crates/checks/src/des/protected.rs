@@ -8,7 +8,7 @@ use conclaude_core::config::{CONFIG_FILES, LOCAL_CONFIG_FILE};
 use conclaude_core::dialect;
 use conclaude_core::dialect::claude::layout::FOLDER;
 use conclaude_core::text::is_invisible;
-use conclaude_os::files;
+use conclaude_os::{environment, files};
 use conclaude_store::root::{claude_folder, client_folder};
 
 const CONFIG_NAMES: [&str; 3] = {
@@ -79,7 +79,7 @@ fn moved_files() -> impl Iterator<Item = PathBuf> {
 /// project are known by their paths.
 fn programs() -> impl Iterator<Item = PathBuf> {
     let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
-    let named = std::env::var_os("PATH").and_then(|path| files::program_on(&path, "conclaude"));
+    let named = environment::program("conclaude");
     own.into_iter().chain(named)
 }
 

@@ -8,6 +8,7 @@ use thiserror::Error;
 use conclaude_core::config::{Endpoint, Headers, Signal, TelemetryConfig};
 use conclaude_core::text::clean_line;
 use conclaude_os::budget::Budget;
+use conclaude_os::environment;
 use conclaude_os::http::{self, HttpAnswer};
 use conclaude_os::process;
 use shell_effects::percent_decoded;
@@ -199,10 +200,9 @@ impl Target {
     /// # Errors
     /// When there is none, or it cannot be used.
     pub fn of_environment(url: Option<&str>) -> Result<Target, TargetError> {
-        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-        let url = url.map(str::to_owned).or_else(|| set("OTEL_EXPORTER_OTLP_ENDPOINT"));
+        let url = url.map(str::to_owned).or_else(|| environment::value("OTEL_EXPORTER_OTLP_ENDPOINT"));
         let url = url.ok_or(TargetError::NoEndpoint)?;
-        let headers = set("OTEL_EXPORTER_OTLP_HEADERS");
+        let headers = environment::value("OTEL_EXPORTER_OTLP_HEADERS");
         let headers = headers.map_or(Ok(Vec::new()), |text| pairs(&text, TargetError::HeaderSyntax))?;
         Ok(Target {
             base: Endpoint::new(url.trim())
