@@ -180,4 +180,3 @@ pub fn program_in(project: &Path, command: &str) -> Option<PathBuf> {
         on_path(program)
     }
 }
-
