@@ -1,7 +1,7 @@
 //! How package managers run the scripts of `package.json`.
 
 /// The package managers that do.
-pub const MANAGERS: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
+const MANAGERS: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
 
 /// Other programs that run scripts by their names.
 const RUNNERS: [&str; 5] = ["run-s", "run-p", "npm-run-all", "npm-run-all2", "concurrently"];
