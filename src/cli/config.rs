@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::out::Out;
 use super::{enforced, root};
 use conclaude_checks::enforce::RuleEnforcement;
-use conclaude_core::config::{Origins, Patterns};
+use conclaude_core::config::{GUARD_KEYS, GuardSubject, Origins, Patterns};
 use conclaude_core::exit::Exit;
 use conclaude_core::packs::PackRule;
 use conclaude_core::rule;
@@ -145,7 +145,7 @@ fn print(
     if matches!(tree.value, Node::Null) {
         return writeln!(out, "# no values: the defaults apply");
     }
-    for (keys, order) in ORDER {
+    for (keys, order) in orders() {
         let is_shown = keys.iter().try_fold(tree, |node, key| node.value_of(key)).is_some();
         if is_shown && spans_layers(origins, keys) {
             writeln!(out, "# {}: {order}", keys.join("."))?;
@@ -200,19 +200,22 @@ fn without_secrets(tree: &Spanned<Node>) -> Spanned<Node> {
     tree
 }
 
-/// Which entry of a list decides if several layers have entries.
-const ORDER: [([&str; 2], &str); 5] = [
-    (
-        ["preToolUse", "toolUsageValidation"],
-        "of each layer the first that matches decides, and the strictest of the layers counts",
-    ),
-    (["preToolUse", "uneditableFiles"], FREES),
-    (["preToolUse", "unreadableFiles"], FREES),
-    (["preToolUse", "preventAdditions"], FREES),
-    (["permissionRequest", "allow"], "`deny` of any layer comes first, and `default: deny` of an outer one"),
-];
-
-const FREES: &str = "`!pattern` of an inner layer frees only what an outer one marks as overridable";
+/// Which entry of a list decides if several layers have entries: the keys of the list, and words.
+fn orders() -> impl Iterator<Item = ([&'static str; 2], &'static str)> {
+    let guards = GUARD_KEYS.iter().filter(|guard| !guard.is_switch).map(|guard| {
+        let words = match guard.subject {
+            GuardSubject::Tools => {
+                "of each layer the first that matches decides, and the strictest of the layers counts"
+            }
+            GuardSubject::Writing | GuardSubject::Reading | GuardSubject::Fence => {
+                "`!pattern` of an inner layer frees only what an outer one marks as overridable"
+            }
+        };
+        (["preToolUse", guard.name], words)
+    });
+    let words = "`deny` of any layer comes first, and `default: deny` of an outer one";
+    guards.chain([(["permissionRequest", "allow"], words)])
+}
 
 fn spans_layers(origins: &Origins, keys: [&str; 2]) -> bool {
     let list = keys.iter().try_fold(origins.tree(), |node, key| node.value_of(key));

@@ -12,13 +12,11 @@ use conclaude_core::dialect::{self, claude};
 use conclaude_core::event::{ALL, EventKind};
 use conclaude_core::exit::Exit;
 use conclaude_core::file_pattern::{FilePattern, Location};
-use conclaude_core::plan::Command;
 use conclaude_core::text::nearest;
-use conclaude_engine::hooks::Environment;
+use conclaude_engine::hooks::{self, Environment};
 use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::session_folder;
 use conclaude_os::git::{self, FileSelection};
-use conclaude_os::process;
 use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::{FILE_NAMES, Root};
 use conclaude_store::store;
@@ -156,33 +154,21 @@ fn execute(request: &RunRequest, planned: &[EventPlan]) -> anyhow::Result<Exit> 
     let mut report = RunReport::new(planned.len() > 1);
     for one in planned {
         report.event(one)?;
-        // Neighbours that run at the same time.
-        let mut group: Vec<&Command> = Vec::new();
-        for command in &one.commands {
-            if command.parts.is_empty() {
-                report.skipped(command)?;
+        let mut skipped = one.skipped();
+        let mut ran = 0;
+        let signal = hooks::run_commands(&one.plan(), |commands| {
+            for command in skipped.extract_if(.., |command| command.position <= ran) {
+                report.skipped(&command)?;
             }
-            for part in &command.parts {
-                if !part.is_parallel {
-                    run_group(&mut report, &mut group, one)?;
-                }
-                group.push(part);
-                if !part.is_parallel {
-                    run_group(&mut report, &mut group, one)?;
-                }
-            }
+            ran += commands.len();
+            report.ran(commands, one)
+        })?;
+        if let Some(signal) = signal {
+            bail!("interrupted by {signal}");
         }
-        run_group(&mut report, &mut group, one)?;
+        skipped.iter().try_for_each(|command| report.skipped(command))?;
     }
     Ok(report.finish(request.strict)?)
-}
-
-fn run_group(report: &mut RunReport, group: &mut Vec<&Command>, planned: &EventPlan) -> anyhow::Result<()> {
-    report.ran(&std::mem::take(group), planned)?;
-    match process::stop_signal() {
-        Some(signal) => bail!("interrupted by {signal}"),
-        None => Ok(()),
-    }
 }
 
 /// The files that count as changed.

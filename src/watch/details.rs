@@ -1,7 +1,7 @@
 //! The details of a row.
 
 use super::line::{ActivityLine, Detail, MAX_DETAIL, MAX_TEXT, cut};
-use super::model::Model;
+use super::model::{Model, PhaseState};
 use super::rows::{RowId, ThreadState};
 use super::thread::{AgentThread, PastCall, WatchedSession};
 use super::usage::{ThreadUsage, UsageTotals, short_number};
@@ -61,9 +61,9 @@ impl Model {
         push("step file", thread.step.clone());
         if let Some((_, Some(step))) = self.step_of(thread) {
             push("step", Some(format!("{}, {} of {} phases", step.status, step.finished, step.phases.len())));
-            for (phase, status, outcome) in &step.phases {
+            for PhaseState { name, status, outcome } in &step.phases {
                 let outcome = outcome.as_deref().map(|outcome| format!(": {outcome}")).unwrap_or_default();
-                push("phase", Some(format!("{phase} {status}{outcome}")));
+                push("phase", Some(format!("{name} {status}{outcome}")));
             }
         }
         push("prompt", thread.prompt.clone());

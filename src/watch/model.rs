@@ -41,11 +41,18 @@ impl Limits {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StepState {
     pub(crate) status: String,
-    /// Name, status and outcome.
-    pub(crate) phases: Vec<(String, String, Option<String>)>,
+    pub(crate) phases: Vec<PhaseState>,
     pub(crate) finished: usize,
     /// The one that is in progress, or the next.
     pub(crate) current: Option<String>,
+}
+
+/// A phase of a step file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PhaseState {
+    pub(crate) name: String,
+    pub(crate) status: String,
+    pub(crate) outcome: Option<String>,
 }
 
 /// A step of an agent, in the project with this index.

@@ -282,14 +282,11 @@ fn wait_of(thread: &AgentThread) -> Option<ThreadState> {
         let what = open.map_or(String::new(), |call| format!(": {}", named(&call.tool, &call.detail)));
         (format!("waiting for permission{what}"), *since)
     } else {
-        let call = open.filter(|call| QUESTIONS.contains(&call.tool.as_str()))?;
+        let call = open.filter(|call| tools::asks_user(&call.tool))?;
         (format!("waiting for your answer: {}", call.tool), call.since)
     };
     Some(ThreadState { mark: Mark::Warning, text, since: Some(since) })
 }
-
-/// Tools whose result is the user's answer.
-const QUESTIONS: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
 
 fn is_recent(time: Timestamp, clock: &Clock) -> bool {
     i64::try_from(STILL_RUNNING.as_millis()).is_ok_and(|limit| clock.since(time) < limit)

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 use jiff::Timestamp;
 
 use super::line::{MAX_TEXT, cut};
-use super::model::{Model, StepKey, StepState};
+use super::model::{Model, PhaseState, StepKey, StepState};
 use super::thread::UnreadParts;
 use super::{Watch, WatchedProject};
 use conclaude_checks::des::step;
@@ -455,7 +455,11 @@ fn step_state(path: &Path) -> Option<StepState> {
             .iter()
             .map(|phase| {
                 let outcome = phase.outcome.as_deref().or(phase.blocked_by.as_deref());
-                (cut(&phase.name, MAX_TEXT), status(phase), outcome.map(|outcome| cut(outcome, MAX_TEXT)))
+                PhaseState {
+                    name: cut(&phase.name, MAX_TEXT),
+                    status: status(phase),
+                    outcome: outcome.map(|outcome| cut(outcome, MAX_TEXT)),
+                }
             })
             .collect(),
     })

@@ -1,6 +1,6 @@
 //! The channels by which users install conclaude: README, site, packages and messages are made from `Cargo.toml`.
 
-use conclaude_core::channels::CHANNELS;
+use conclaude_engine::install::channels::CHANNELS;
 
 #[test]
 fn messages_name_the_channels_of_the_manifest() {
@@ -9,7 +9,7 @@ fn messages_name_the_channels_of_the_manifest() {
     let section = section.split("\n[").next().unwrap();
     let lines: Vec<String> = section.lines().filter(|line| line.contains(" = ")).map(str::to_owned).collect();
     let known: Vec<String> = CHANNELS.iter().map(|(name, line)| format!("{name} = {line:?}")).collect();
-    assert_eq!(known, lines, "crates/core/src/channels.rs is out of date");
+    assert_eq!(known, lines, "crates/engine/src/install/channels.rs is out of date");
 }
 
 #[test]

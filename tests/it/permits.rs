@@ -77,6 +77,32 @@ fn the_next_such_call_is_let_through_once() {
 }
 
 #[test]
+fn explain_decides_by_a_permit_as_the_hook_does_and_leaves_it() {
+    fn explained(test: &Test) -> (Value, Value) {
+        let (code, out, err) = run_in(&test.root(), &["explain", "--payload", "payload.json", "--json"]);
+        assert_eq!(code, Some(0), "{err}");
+        let explained: Value = serde_json::from_str(&out).unwrap();
+        (explained["answers"][0]["decision"].clone(), explained["permits"].clone())
+    }
+    let test = denied();
+    let payload = test.input();
+    let test = test.file("payload.json", payload);
+    assert_eq!(explained(&test), (json!("denied"), json!([])));
+    allow(&test.root(), "1");
+    let (decision, permits) = explained(&test);
+    assert_eq!(decision, "allowed");
+    assert!(
+        permits[0].as_str().unwrap().contains("for the call of record 1 overrules a denial"),
+        "{permits}"
+    );
+    let text = run_in(&test.root(), &["explain", "--payload", "payload.json"]).1;
+    assert!(text.contains("✓ the user's permit of"), "{text}");
+    let test = expect(test, "free");
+    assert_eq!(explained(&test), (json!("denied"), json!([])));
+    expect(test, "deny");
+}
+
+#[test]
 fn nothing_but_the_same_call_in_the_same_session_is_let_through() {
     let test = denied();
     let root = test.root().display().to_string();

@@ -32,6 +32,7 @@ mod salvage;
 mod schema;
 mod shapes;
 mod telemetry;
+mod trust;
 mod values;
 
 pub use budget::{
@@ -44,7 +45,8 @@ pub use cases::{
 };
 pub use clients::ClientName;
 pub use commands::{
-    CommandConfig, CommandMap, EventConfig, FILES_PLACEHOLDER, Protocol, Reaction, Show, Variables,
+    CommandConfig, CommandMap, DEFAULT_SHELL, EventConfig, FILES_PLACEHOLDER, Protocol, Reaction, Show,
+    Variables,
 };
 pub use des::{
     AuditConfig, DesConfig, EvidenceConfig, GateConfig, JudgeConfig, OnJudgeError, PhaseList, RecordedOutput,
@@ -72,6 +74,7 @@ pub use salvage::{GuardedCalls, UnusableRules};
 pub use schema::schema_text;
 pub use shapes::{List, TextOr};
 pub use telemetry::{Endpoint, EndpointError, Headers, SERVICE_NAME, Signal, TelemetryConfig};
+pub use trust::{INFINITE, JUDGE};
 pub use values::{Bounded, FolderBelow, Name, NonBlank, Seconds};
 
 use parse::{null_is_default, shared_or_default};
@@ -79,6 +82,12 @@ use parse::{null_is_default, shared_or_default};
 // The names of the specification.
 pub type SubagentStopConfig = EventConfig;
 pub type SubagentStopCommand = CommandConfig;
+
+/// The names of a project's config file, in order of preference.
+pub const CONFIG_FILES: [&str; 2] = [".conclaude.yaml", ".conclaude.yml"];
+
+/// The user's own config of a project, which git ignores.
+pub const LOCAL_CONFIG_FILE: &str = ".conclaude.local.yaml";
 
 const DEFAULT_MAX_BLOCKS: u32 = 3;
 
@@ -173,12 +182,7 @@ impl ConclaudeConfig {
     /// Whether it does what the user of a project must have agreed to: runs something, or allows it without asking.
     #[must_use]
     pub fn needs_trust(&self) -> bool {
-        self.commands() > 0
-            || self.judge().is_some()
-            || self.permissions.may_allow()
-            || self.prompts.rules().next().is_some()
-            || self.endpoint().is_some()
-            || self.stop.infinite().is_some()
+        self.commands() > 0 || trust::SETTINGS.iter().any(|setting| (setting.is_used)(self))
     }
 
     /// Who else keeps the rules for files.
@@ -248,8 +252,5 @@ impl ConclaudeConfig {
     }
 }
 
-#[cfg(test)]
-#[cfg(feature = "oracles")]
-mod agreement;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::config::JUDGE;
 use crate::rule::{Rule, RuleSource};
 use crate::text::clean_line;
 
@@ -175,7 +176,7 @@ impl Code {
             Code::EvidenceMissing => RuleSource::Config(&["des", "evidence"]),
             Code::StaleEvidence => RuleSource::Config(&["des", "staleEvidence"]),
             Code::ScopeViolation => RuleSource::Step("allowed_file_patterns"),
-            Code::JudgeRefused | Code::JudgeFailed => RuleSource::Config(&["des", "judge"]),
+            Code::JudgeRefused | Code::JudgeFailed => RuleSource::Config(&JUDGE),
             Code::PromptNotFound => {
                 RuleSource::BuiltIn("a prompt that is not found is reported where steps are used")
             }

@@ -12,7 +12,6 @@
 
 pub mod agent;
 pub mod blocks;
-pub mod channels;
 pub mod config;
 pub mod coverage;
 pub mod decide;

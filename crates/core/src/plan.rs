@@ -1,7 +1,7 @@
 //! What applies to an event, in order and with the reason: pure data, complete before anything runs.
 
 use crate::agent::Agent;
-use crate::config::GateConfig;
+use crate::config::{GateConfig, INFINITE, JUDGE};
 use crate::dialect::{Dialect, claude};
 use crate::event::{Blocking, EventKind};
 use crate::pattern::PatternError;
@@ -14,11 +14,10 @@ mod prompts;
 mod step;
 
 use commands::Commands;
-pub use commands::DEFAULT_SHELL;
 pub use facts::{Facts, GateFacts, ProjectFacts, Selection, UnknownChanges};
 pub use step::{
-    Action, Command, ContextRule, Gate, GateSubject, PendingStop, Reason, Report, SkipReason, StateChange,
-    Step, UnmatchedCommand,
+    Action, Command, ContextRule, Gate, GateSubject, INFINITE_RULE, PendingStop, Reason, Report, SkipReason,
+    StateChange, Step, UnmatchedCommand,
 };
 use step::{PlannedStep, commands_in};
 
@@ -73,6 +72,13 @@ impl Plan {
         }
     }
 
+    /// A plan to run these commands.
+    #[must_use]
+    pub fn of_commands(event: EventKind, commands: impl IntoIterator<Item = Command>) -> Plan {
+        let step = |command| Step { reason: Reason::Pattern, action: Action::Command(command) };
+        Plan { steps: commands.into_iter().map(step).collect(), ..Plan::empty(event) }
+    }
+
     #[must_use]
     pub fn gate(&self) -> Option<&Gate> {
         self.steps.iter().find_map(|step| match &step.action {
@@ -88,11 +94,7 @@ impl Plan {
     /// Whether any step may end in a block. Rules for permissions are left out: without an answer Claude Code asks the user.
     #[must_use]
     pub fn can_block(&self) -> bool {
-        let by_rule = self.steps.iter().any(|step| match &step.action {
-            Action::Guards(guards) => self.event.blocking() == Blocking::Tool && guards.has_any(),
-            Action::Continue(_) | Action::Worktree => true,
-            _ => false,
-        });
+        let by_rule = self.steps.iter().any(|step| step.action.refuses_at(self.event));
         let by_gate = match self.gate() {
             None | Some(Gate::Helper { .. }) => false,
             // Whatever the config says, nobody writes what belongs to the gates.
@@ -106,6 +108,12 @@ impl Plan {
 }
 
 impl Plan {
+    /// Whether rules for permissions are compared.
+    #[must_use]
+    pub fn has_permission_rules(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.action, Action::Permissions(_)))
+    }
+
     /// Whether the checks wait for background agents.
     pub fn waits(&self) -> bool {
         self.steps.iter().any(|step| matches!(step.action, Action::Wait(_)))
@@ -221,7 +229,7 @@ fn rules(facts: &Facts<'_>) -> Vec<Action> {
 fn judge<'a>(facts: &Facts<'a>, gates: &GateConfig) -> Option<PlannedStep<'a>> {
     let judge = gates.des.judge.clone()?;
     let is_remembered = facts.gate.is_some_and(|gate| gate.at_call.is_some());
-    let untrusted = if is_remembered { None } else { facts.origins.untrusted(&["des", "judge"]) };
+    let untrusted = if is_remembered { None } else { facts.origins.untrusted(&JUDGE) };
     Some((Step { reason: Reason::Judge, action: Action::Judge(judge) }, untrusted))
 }
 
@@ -255,7 +263,7 @@ fn add_trusted(steps: &mut Vec<Step>, of_config: Vec<PlannedStep<'_>>) -> Option
 /// again after it.
 fn at_stop<'a>(facts: &Facts<'a>, mut steps: Vec<PlannedStep<'a>>) -> Vec<PlannedStep<'a>> {
     let infinite = facts.config.stop.infinite().map(|message| Action::Continue(message.to_owned()));
-    let untrusted = facts.origins.untrusted(&["stop", "infinite"]);
+    let untrusted = facts.origins.untrusted(&INFINITE);
     steps.extend(infinite.map(|action| (Step::itself(action), untrusted)));
     if steps.is_empty() || facts.running.is_empty() {
         return steps;

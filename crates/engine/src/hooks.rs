@@ -1,7 +1,5 @@
 //! The path of one event: read → parse → plan → run → decide → answer.
 
-use conclaude_core::blocks::BlockCause;
-use conclaude_core::decide;
 use conclaude_core::dialect::{HookCall, claude};
 use conclaude_core::error::InputError;
 use conclaude_core::event::EventKind;
@@ -18,7 +16,9 @@ mod budgets;
 pub mod call;
 mod changed_files;
 mod changed_input;
+mod command_world;
 mod commands;
+mod conclude;
 mod config;
 mod context;
 mod delivery;
@@ -49,12 +49,13 @@ pub mod switch;
 
 use call::AnsweredEvent;
 pub use call::Environment;
+pub use command_world::run_commands;
 pub use commands::{CommandJob, HOOK_RETENTION, StreamRetention, execute, reply};
 pub use conclaude_core::decide::{Decision, HookResult};
 pub use conclaude_core::error::{HookError, Result};
+use conclude::Conclusion;
 use context::Context;
 pub use context::inherited_variables;
-use finish::RecordedRuling;
 use invalid_payload::InvalidPayload;
 use live::Live;
 use open_calls::OpenCalls;
@@ -205,17 +206,12 @@ fn in_context(context: &Context<'_>) -> Result<Trace> {
     let plan = context.plan().inspect_err(|error| delivery::keep_error(context, error))?;
     panics::plan_is_known(&plan, context.is_first_stop());
     panics::panic_here_in_tests("plan");
-    let mut run = run::run(&plan, &mut Live::new(&plan, context));
+    let mut live = Live::new(&plan, context);
+    let run = run::run(&plan, &mut live);
     if let Some(signal) = process::stop_signal() {
         return Err(finish::interrupted(context, &plan, &run, signal));
     }
-    permits::apply(context, &plan, &mut run.outcomes);
-    let count = || context.count_block(plan.gates.max_blocks, &BlockCause::of(&run.outcomes));
-    let ruling = decide::decide(&plan, &run.outcomes, context.is_first_stop(), count);
-    let problem = record::write(context, &plan, &mut run, &ruling);
-    let outcomes = run.outcomes;
-    let ruling = decide::unless_unrecorded(&plan, &outcomes, ruling);
-    let ruling = finish::with_way_out(context, &plan, &outcomes, ruling);
-    let result = finish::finish(context, &plan, &outcomes, RecordedRuling { ruling, problem });
+    let Conclusion { outcomes, recorded } = conclude::conclude(&plan, run, &mut live);
+    let result = finish::finish(context, &plan, &outcomes, recorded);
     Ok(Trace { plan, outcomes, result })
 }

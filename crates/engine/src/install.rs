@@ -6,6 +6,7 @@
 pub mod agents;
 pub mod backups;
 pub mod change;
+pub mod channels;
 pub mod configured_hooks;
 pub mod duplicates;
 pub mod enforcement;
@@ -13,6 +14,7 @@ mod error;
 pub mod import;
 pub mod local_file;
 pub mod native;
+pub mod package_scripts;
 pub mod purge;
 pub mod registration;
 pub mod schema_file;

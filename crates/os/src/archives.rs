@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::budget::Budget;
 use crate::files;
 
-mod inflate;
+mod gzip;
 mod tar;
 mod zip;
 
@@ -22,7 +22,7 @@ const MAX_MEMBERS: usize = 2_000;
 pub fn tar_members(path: &Path, budget: &Budget) -> Option<Vec<String>> {
     let bytes = files::read_bytes(path, MAX_PACKED).ok()?;
     let names = if bytes.starts_with(&[0x1f, 0x8b]) && !tar::is_header(&bytes) {
-        tar::names(&inflate::gunzip(&bytes, MAX_UNPACKED, budget)?)?
+        tar::names(&gzip::gunzip(&bytes, MAX_UNPACKED, budget)?)?
     } else {
         tar::names(&bytes)?
     };

@@ -4,6 +4,7 @@
 
 pub mod archives;
 pub mod budget;
+pub mod environment;
 pub mod files;
 pub mod git;
 pub mod http;

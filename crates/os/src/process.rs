@@ -27,7 +27,6 @@ use windows as platform;
 pub use capture::CapturedOutput;
 use capture::{CapturedStreams, OutputCapture};
 pub use capture::{ExcerptLimits, JoinedOutput, Retention, Spill};
-pub use conclaude_core::plan::DEFAULT_SHELL;
 use watch::{Deadline, watch};
 
 /// Limits the id, so that commands that call us recursively do not fill the environment.

@@ -42,6 +42,12 @@ impl PartialEq for ValidPattern {
 
 impl Eq for ValidPattern {}
 
+/// Whether a shell would look for files that match this text, if nothing of it is quoted.
+#[must_use]
+pub fn is_pattern(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
 /// A text as the glob that matches only it.
 #[must_use]
 pub fn escaped(text: &str) -> String {

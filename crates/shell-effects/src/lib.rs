@@ -43,6 +43,7 @@ pub mod apply_patch;
 pub mod glob;
 mod matching;
 mod paths;
+mod percent;
 mod programs;
 mod quoting;
 mod simple_command;
@@ -59,12 +60,15 @@ pub use analysis::extent::Extent;
 pub use analysis::stream::WORK_TREE;
 pub use matching::{OptionMatch, PlainCommand};
 pub use paths::normalise;
+pub use percent::percent_decoded;
 pub use programs::databases::Sql;
 pub use programs::powershell::read as read_powershell;
 pub use programs::program::{Program, Subcommand};
 pub use programs::shell::is_builtin;
 pub use programs::table::{has_subcommands, name_of as program_name};
 pub use quoting::{quoted, quoted_if_needed};
+#[doc(hidden)]
+pub use syntax::count::{CommandCounts, counted};
 pub use syntax::placeholder;
 
 /// Longer commands are not read.

@@ -2,6 +2,7 @@
 
 pub(crate) mod commands;
 pub(crate) mod continuations;
+pub(crate) mod count;
 pub(crate) mod parser;
 pub mod placeholder;
 pub(crate) mod quotes;

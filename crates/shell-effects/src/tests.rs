@@ -5,16 +5,12 @@
 
 use std::cell::Cell;
 use std::fmt::Write as _;
-use std::path::Path;
 
 use super::*;
+use test_support::shell::{tables, written_out};
 
-#[cfg(feature = "oracles")]
-mod brush_comparison;
 mod joins;
 mod properties;
-#[cfg(feature = "oracles")]
-mod rable_comparison;
 
 const HOME: &str = "/home/u";
 
@@ -76,41 +72,6 @@ fn shown(command: &str) -> String {
         }
     }
     if lines.is_empty() { "nothing".to_owned() } else { lines.join(" · ") }
-}
-
-fn tables() -> Vec<std::path::PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
-}
-
-/// A command of a table as the shell gets it.
-fn written_out(command: &str) -> String {
-    let mut out = String::new();
-    let mut rest = command.trim_end();
-    while let Some((before, repeated)) = rest.split_once('⟦') {
-        let (repeated, after) = repeated.split_once('⟧').unwrap();
-        let (count, text) = repeated.split_once('×').unwrap();
-        out.push_str(before);
-        for number in 0..count.parse::<usize>().unwrap() {
-            out.push_str(&text.replace('#', &number.to_string()));
-        }
-        rest = after;
-    }
-    out.push_str(rest);
-    out.replace('⏎', "\n")
-}
-
-/// The commands of all tables.
-fn commands() -> Vec<String> {
-    let mut commands = Vec::new();
-    for table in tables() {
-        let text = std::fs::read_to_string(table).unwrap();
-        let cases = text.lines().filter_map(|line| line.split_once(" ⇒"));
-        commands.extend(cases.map(|(command, _)| written_out(command)));
-    }
-    commands
 }
 
 #[test]

@@ -10,10 +10,11 @@ use conclaude_core::config::{
 };
 use conclaude_core::packs;
 use conclaude_core::yaml::{self, Node};
+use conclaude_os::environment;
 use conclaude_os::files::expand_home;
 
 /// The user's own config of a project, which git ignores.
-pub const LOCAL: &str = ".conclaude.local.yaml";
+pub use conclaude_core::config::LOCAL_CONFIG_FILE as LOCAL;
 
 /// How deep files may extend files, and how many may contribute.
 const MAX_DEPTH: usize = 8;
@@ -45,8 +46,7 @@ impl LoadedConfig {
 /// `$XDG_CONFIG_HOME/conclaude/config.yaml`, or below `~/.config`.
 #[must_use]
 pub fn user_file() -> Option<PathBuf> {
-    let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let folder = named.or_else(|| std::env::home_dir().map(|home| home.join(".config")));
+    let folder = environment::config_folder();
     folder.filter(|folder| folder.is_absolute()).map(|folder| folder.join("conclaude/config.yaml"))
 }
 

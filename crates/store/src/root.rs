@@ -3,18 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use crate::store::trust::{self, TrustStatus};
+pub use conclaude_core::config::CONFIG_FILES as FILE_NAMES;
 use conclaude_core::config::ConfigError;
 use conclaude_core::dialect::Dialect;
 pub use conclaude_core::dialect::claude::layout::inside_worktree;
 use conclaude_core::dialect::claude::variables;
 use conclaude_core::dialect::claude::{self, layout};
 use conclaude_core::dialect::hook_settings::UserSettings;
+use conclaude_os::environment;
 use conclaude_os::files;
 use conclaude_os::git;
 use conclaude_os::log;
-
-/// The names of the config file, in order of preference.
-pub const FILE_NAMES: [&str; 2] = [".conclaude.yaml", ".conclaude.yml"];
 
 /// Larger than any config that is written by hand.
 const MAX_BYTES: u64 = 1 << 20;
@@ -87,8 +86,7 @@ pub fn claude_folder() -> Option<PathBuf> {
 /// Where a client keeps the user's settings.
 pub fn client_folder(client: &Dialect) -> Option<PathBuf> {
     let UserSettings { variable, folder, .. } = &client.settings.user;
-    let named = variable.and_then(std::env::var_os).map(PathBuf::from).filter(|path| path.is_absolute());
-    named.or_else(|| std::env::home_dir().map(|home| home.join(folder)))
+    environment::user_folder(*variable, folder)
 }
 
 /// The nearest config file in this folder or above it.

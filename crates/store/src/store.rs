@@ -65,9 +65,8 @@ impl From<StoreError> for io::Error {
 #[cfg(not(test))]
 #[must_use]
 pub fn user_state_folder() -> Option<PathBuf> {
-    let named = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = named.or_else(|| std::env::home_dir().map(|home| home.join(".local/state")));
-    home.filter(|home| home.is_absolute()).map(|home| home.join("conclaude"))
+    let folder = conclaude_os::environment::state_folder();
+    folder.filter(|folder| folder.is_absolute()).map(|folder| folder.join("conclaude"))
 }
 
 /// Unit tests never see the state of the user who runs them: each thread, and so each test, has its own folder.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+pub mod shell;
+
 /// How many cases it tries: few locally, many in CI.
 pub fn cases(local: u32, ci: u32) -> u32 {
     if std::env::var_os("CI").is_some() { ci } else { local }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::{Check, Installation};
-use conclaude_core::config::Bounded;
+use conclaude_core::config::{Bounded, DEFAULT_SHELL};
 use conclaude_core::dialect::claude::limits::{OLDEST_VERSION, TESTED_VERSION};
 use conclaude_core::text::{clean_line, count};
 use conclaude_engine::hooks::switch;
@@ -12,7 +12,7 @@ use conclaude_engine::install::registration::on_path;
 use conclaude_engine::install::settings::SWITCH;
 use conclaude_os::budget::Budget;
 use conclaude_os::files;
-use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, Retention};
+use conclaude_os::process::{self, CommandSpec, Retention};
 use conclaude_store::audit::{self, Trail};
 use conclaude_store::store;
 use shell_effects::quoted_if_needed;

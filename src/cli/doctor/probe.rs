@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Check, Installation};
+use conclaude_core::config::DEFAULT_SHELL;
 use conclaude_core::dialect::Dialect;
 use conclaude_core::dialect::claude::sample::{Sample, TRIAL_SESSION};
 use conclaude_core::dialect::claude::{self, variables};
@@ -19,7 +20,7 @@ use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::{Scope, SettingsTarget};
 use conclaude_engine::install::settings::{Caller, CommandLine, IF_TRUSTED, RegisteredLine, SWITCH, short};
 use conclaude_os::budget::Budget;
-use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, FinishedCommand, Retention, Status};
+use conclaude_os::process::{self, CommandSpec, FinishedCommand, Retention, Status};
 use conclaude_store::store;
 use shell_effects::quoted_if_needed;
 

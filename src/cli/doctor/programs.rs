@@ -6,41 +6,19 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::{Check, Installation, short};
-use conclaude_core::config::CommandConfig;
+use conclaude_core::config::{CommandConfig, DEFAULT_SHELL};
 use conclaude_core::dialect::claude::variables;
 use conclaude_core::messages;
-use conclaude_core::plan::DEFAULT_SHELL;
+use conclaude_engine::install::package_scripts::ScriptCall;
 use conclaude_engine::install::registration::on_path;
 use conclaude_os::files;
-use shell_effects::{SimpleCommand, is_builtin, quoted_if_needed};
+use shell_effects::{SimpleCommand, is_builtin, placeholder, quoted_if_needed};
 
 /// A manifest is never this large.
 const MAX_BYTES: u64 = 4 << 20;
 
 /// Scripts that run scripts are followed that far.
 const MAX_DEPTH: usize = 8;
-
-/// The shells whose scripts are read.
-const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
-
-const MANAGERS: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
-
-/// Options of package managers with which the script is another package's.
-const ELSEWHERE: [&str; 13] = [
-    "--prefix",
-    "-C",
-    "--dir",
-    "--cwd",
-    "-w",
-    "-ws",
-    "--workspace",
-    "--workspaces",
-    "--filter",
-    "-F",
-    "-r",
-    "--recursive",
-    "--if-present",
-];
 
 /// What tells whether a program is there: a script that asks has its own answer.
 const ASKING: [&str; 4] = ["command", "which", "type", "hash"];
@@ -130,7 +108,7 @@ impl ProgramSearch {
                 fix: format!("install {name}, or change `shell`"),
             }];
         }
-        if !SHELLS.contains(&name) {
+        if !placeholder::is_quoted_for(name) {
             return Vec::new();
         }
         let folder = command.cwd.as_ref().map_or_else(|| work.to_owned(), |cwd| work.join(cwd.as_path()));
@@ -295,37 +273,5 @@ impl<'a> Launch<'a> {
         let is_unknown = self.launcher != "npx" && !folder.join(".venv").is_dir();
         let is_archived = folder.ancestors().any(|folder| folder.join(".pnp.cjs").exists());
         is_unknown || is_archived || folder.ancestors().any(is_there) || on_path(self.program).is_some()
-    }
-}
-
-/// A call of a package manager that runs a script.
-struct ScriptCall<'a> {
-    manager: &'a str,
-    name: &'a str,
-    /// By `run NAME`: then it must be there. `pnpm NAME` may as well be something else.
-    is_named: bool,
-}
-
-impl<'a> ScriptCall<'a> {
-    fn of(words: &'a [String]) -> Option<ScriptCall<'a>> {
-        let mut words = words.iter().map(String::as_str);
-        let manager = words.next().filter(|manager| MANAGERS.contains(manager))?;
-        let rest: Vec<&str> = words.take_while(|word| *word != "--").collect();
-        let is_elsewhere = |word: &&str| ELSEWHERE.contains(&word.split('=').next().unwrap_or(word));
-        if rest.iter().any(is_elsewhere) {
-            return None;
-        }
-        let mut plain = rest.iter().filter(|word| !word.starts_with('-'));
-        let first = *plain.next()?;
-        if matches!(first, "run" | "run-script") {
-            return Some(ScriptCall { manager, name: plain.next()?, is_named: true });
-        }
-        match (manager, first) {
-            ("npm", "t" | "tst") => Some(ScriptCall { manager, name: "test", is_named: true }),
-            ("npm", "test" | "start") => Some(ScriptCall { manager, name: first, is_named: true }),
-            // `bun test` is its own runner, and npm runs no other scripts by their name alone.
-            ("npm", _) | ("bun", "test") => None,
-            _ => Some(ScriptCall { manager, name: first, is_named: false }),
-        }
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{Check, Installation, short};
 use crate::cli::validate;
+use conclaude_checks::des::judge::KEY_VARIABLE;
 use conclaude_core::config::{ConfigError, Layer, LocatedProblem, Remark};
 use conclaude_core::dialect::claude::names::AGENTS as BUILT_IN;
 use conclaude_core::pattern::Pattern;
@@ -12,6 +13,7 @@ use conclaude_engine::install::registration::asks_for_trust;
 use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::{agents, local_file, schema_file};
 use conclaude_engine::lint::{self, LintContext};
+use conclaude_os::environment;
 use conclaude_store::audit::Trail;
 use conclaude_store::export::{self, ExportState, Target};
 use conclaude_store::load::{self, LoadedConfig};
@@ -196,8 +198,7 @@ pub(super) fn judge(installation: &Installation) -> Vec<Check> {
     if installation.effective_config().judge().is_none() {
         return Vec::new();
     }
-    let has_key = std::env::var("ANTHROPIC_API_KEY").is_ok_and(|key| !key.trim().is_empty());
-    if has_key {
+    if environment::value(KEY_VARIABLE).is_some() {
         return vec![Check::good("judge", "there is a key to ask it")];
     }
     let text = "ANTHROPIC_API_KEY is not set here; without it in Claude Code's environment the judge cannot be asked";

@@ -9,6 +9,7 @@ use super::{Check, Installation, Status};
 use crate::cli::enforced;
 use crate::cli::out::Out;
 use conclaude_checks::enforce::CompiledRules;
+use conclaude_core::config::DEFAULT_SHELL;
 use conclaude_core::dialect::claude::sandbox::effective::{SandboxGap, is_client, overriding_option};
 use conclaude_core::dialect::claude::sandbox::{DENY_READ, DENY_WRITE, SettingsEntry};
 use conclaude_core::file_pattern::Location;
@@ -20,7 +21,7 @@ use conclaude_engine::install::registration::on_path;
 use conclaude_engine::sandbox::{self, PROGRAMS, ProbeBinds, SandboxProgram};
 use conclaude_os::budget::Budget;
 use conclaude_os::git::EntryFilter;
-use conclaude_os::process::{self, CommandSpec, DEFAULT_SHELL, FinishedCommand, Retention, ancestors};
+use conclaude_os::process::{self, CommandSpec, FinishedCommand, Retention, ancestors};
 use conclaude_os::{files, git};
 use shell_effects::{Extent, quoted_if_needed};
 

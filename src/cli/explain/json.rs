@@ -66,6 +66,7 @@ pub(in crate::cli) fn of_rehearsal(rehearsal: &Rehearsal) -> Value {
         "effects": rehearsal.guards.as_ref().map(effects),
         "guards": rehearsal.guards.as_ref().map(|guarded| guards(rehearsal, guarded)),
         "permissions": rehearsal.permissions.as_ref().map(permissions),
+        "permits": words::permits(rehearsal),
         "gates": gates.collect::<Vec<_>>(),
         "no_gate": rehearsal.no_gate,
         "commands": plan.commands().map(command).collect::<Vec<_>>(),

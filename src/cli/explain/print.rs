@@ -10,8 +10,8 @@ use conclaude_core::config::Reaction;
 use conclaude_core::decide::Word;
 use conclaude_core::event::Blocking;
 use conclaude_core::outcome::Outcome;
+use conclaude_core::plan::Command;
 use conclaude_core::plan::environment::FILES;
-use conclaude_core::plan::{Action, Command};
 use conclaude_core::rule::Rule;
 use conclaude_core::text::printable_line;
 use conclaude_engine::hooks::rehearse::{GuardReport, Rehearsal};
@@ -92,6 +92,10 @@ fn causes(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<bool> {
     if let Some(permitted) = &rehearsal.permissions {
         is_any |= rules::deciding_permissions(out, permitted)?;
     }
+    for permit in words::permits(rehearsal) {
+        marked(out, 2, Some((GOOD, "✓")), &permit)?;
+        is_any = true;
+    }
     let gates = rehearsal.plan.steps.iter().zip(&rehearsal.checks).filter(|(step, _)| step.action.is_gate());
     for (step, checks) in gates {
         if checks.is_empty() {
@@ -128,7 +132,7 @@ fn causes(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<bool> {
 /// The lines about the budget.
 fn budget(rehearsal: &Rehearsal) -> impl Iterator<Item = &Outcome> {
     let steps = rehearsal.plan.steps.iter().zip(&rehearsal.checks);
-    let budgets = steps.filter(|(step, _)| matches!(step.action, Action::Budget(_)));
+    let budgets = steps.filter(|(step, _)| step.action.is_budget());
     budgets.flat_map(|(_, checks)| checks)
 }
 

@@ -10,6 +10,7 @@ use conclaude_core::decide::Word;
 use conclaude_core::dialect::Answer;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
+use conclaude_core::outcome::Evidence;
 use conclaude_core::plan::{Action, Command, Report};
 use conclaude_core::rule::Rule;
 use conclaude_core::spending;
@@ -107,6 +108,16 @@ pub(super) fn decision(rehearsal: &Rehearsal, answered: &RehearsedAnswer) -> &'s
         None if answered.answer.exit == Exit::Success => "allowed, and the error is shown",
         None => "failed",
     }
+}
+
+/// The permits of the user that let it through, in words.
+pub(super) fn permits(rehearsal: &Rehearsal) -> Vec<String> {
+    let answered = rehearsal.answer(|_| CommandEnd::Exits(0), BlockCount::Blocks(1));
+    let words = answered.outcomes.into_iter().filter_map(|outcome| match outcome.evidence {
+        Evidence::Permitted(_, words) => Some(words),
+        _ => None,
+    });
+    words.collect()
 }
 
 /// The answer's stdout: JSON, or a text.

@@ -50,6 +50,35 @@ pub(super) struct PlannedCommand {
     pub(super) ran_at: Option<&'static str>,
 }
 
+/// A command of the config for which nothing runs.
+pub(super) struct SkippedCommand<'a> {
+    pub(super) run: &'a str,
+    /// The section at which the same has run before.
+    pub(super) ran_at: Option<&'static str>,
+    /// How many scripts run before it.
+    pub(super) position: usize,
+}
+
+impl EventPlan {
+    /// The plan with what runs.
+    pub(super) fn plan(&self) -> Plan {
+        Plan::of_commands(self.event, self.commands.iter().flat_map(|command| command.parts.clone()))
+    }
+
+    /// The commands for which nothing runs, in their order.
+    pub(super) fn skipped(&self) -> Vec<SkippedCommand<'_>> {
+        let mut position = 0;
+        let mut skipped = Vec::new();
+        for PlannedCommand { run, parts, ran_at } in &self.commands {
+            if parts.is_empty() {
+                skipped.push(SkippedCommand { run, ran_at: *ran_at, position });
+            }
+            position += parts.len();
+        }
+        skipped
+    }
+}
+
 /// The project that the plan is for.
 #[derive(Clone, Copy)]
 pub(super) struct ProjectConfig<'a> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 
-use super::plan::{EventPlan, PlannedCommand};
+use super::plan::{EventPlan, SkippedCommand};
 use crate::cli::out::{ExactText, Out, Paint};
 use conclaude_core::config::{Reaction, Show};
 use conclaude_core::event::EventKind;
@@ -52,13 +52,13 @@ impl RunReport {
         Ok(())
     }
 
-    pub(super) fn skipped(&mut self, command: &PlannedCommand) -> io::Result<()> {
+    pub(super) fn skipped(&mut self, command: &SkippedCommand<'_>) -> io::Result<()> {
         self.skipped += 1;
         let why = match command.ran_at {
             Some(section) => format!("it ran at `{section}`, above"),
             None => "its `files` match nothing that has changed".into(),
         };
-        writeln!(self.out, "{FAINT}-{FAINT:#} `{}` {FAINT}skipped: {why}{FAINT:#}", short(&command.run))
+        writeln!(self.out, "{FAINT}-{FAINT:#} `{}` {FAINT}skipped: {why}{FAINT:#}", short(command.run))
     }
 
     /// Runs commands at the same time, and prints what came of each.

@@ -16,6 +16,7 @@ use conclaude_core::event::{Changes, EventKind, Subject};
 use conclaude_core::finding::Code;
 use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::SkipReason;
+use conclaude_core::rule::Rule;
 use conclaude_core::text::{escaped_json, printable_untagged};
 use conclaude_engine::hooks::rehearse::Rehearsal;
 use conclaude_store::audit::STILL_RUN;
@@ -307,12 +308,10 @@ fn guards_now(record: &Value, outcomes: &[Outcome]) -> Vec<String> {
     let then: Vec<(String, String)> =
         record.get("findings").and_then(Value::as_array).into_iter().flatten().map(key).collect();
     let found = outcomes.iter().filter_map(Outcome::as_finding);
-    let now: Vec<(String, String, String)> = found
-        .filter_map(|finding| finding.rule.as_ref())
-        .map(|rule| (rule.key.clone(), rule.pattern.clone().unwrap_or_default(), rule.to_string()))
-        .collect();
-    let gone = then.iter().filter(|(key, pattern)| !now.iter().any(|one| one.0 == *key && one.1 == *pattern));
+    let now: Vec<&Rule> = found.filter_map(|finding| finding.rule.as_deref()).collect();
+    let key_of = |rule: &Rule| (rule.key.clone(), rule.pattern.clone().unwrap_or_default());
+    let gone = then.iter().filter(|was| !now.iter().any(|rule| key_of(rule) == **was));
     let gone = gone.map(|(key, pattern)| format!("{key} {pattern:?} does not match any more"));
-    let new = now.iter().filter(|one| !then.contains(&(one.0.clone(), one.1.clone())));
-    gone.chain(new.map(|one| format!("{} matches now", one.2))).collect()
+    let new = now.iter().filter(|rule| !then.contains(&key_of(rule)));
+    gone.chain(new.map(|rule| format!("{rule} matches now"))).collect()
 }

@@ -105,8 +105,11 @@ pub(in super::super) fn example() -> (Model, Clock) {
     say(&mut model, Some("a1"), 14, call("toolu_3", "Bash", json!({"command": "npm run fix"})));
     let phases =
         [("RED", "EXECUTED", Some("PASS")), ("GREEN", "IN_PROGRESS", None), ("COMMIT", "NOT_EXECUTED", None)];
-    let phases = phases
-        .map(|(name, status, outcome)| (name.to_owned(), status.to_owned(), outcome.map(str::to_owned)));
+    let phases = phases.map(|(name, status, outcome)| PhaseState {
+        name: name.into(),
+        status: status.into(),
+        outcome: outcome.map(str::to_owned),
+    });
     let step = StepState {
         status: "IN_PROGRESS".into(),
         phases: phases.into(),

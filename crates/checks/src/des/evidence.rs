@@ -6,6 +6,7 @@ use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
+use conclaude_core::config::DEFAULT_SHELL;
 use conclaude_os::process::{self, JoinedOutput, Sink, Status, Stream};
 
 #[derive(Clone, Debug)]
@@ -34,7 +35,7 @@ impl EvidenceRun {
 /// The config's own command: a script, which runs at the top of the work tree wherever the agent is.
 #[must_use]
 pub fn script(script: &str, work: &Path) -> Command {
-    let mut command = Command::new(process::DEFAULT_SHELL);
+    let mut command = Command::new(DEFAULT_SHELL);
     command.arg("-c").arg(script).current_dir(work);
     command
 }

@@ -9,9 +9,13 @@ use thiserror::Error;
 use conclaude_core::config::{JudgeConfig, NonBlank, OnJudgeError, Seconds};
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::text::{Excerpt, clean, head_and_tail};
+use conclaude_os::environment;
 use conclaude_os::http::{self, HttpAnswer};
 
 pub const DEFAULT_MODEL: &str = "claude-haiku-5-5";
+/// The variable with the key.
+pub const KEY_VARIABLE: &str = "ANTHROPIC_API_KEY";
+
 const DEFAULT_TIMEOUT: u32 = 30;
 const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
 
@@ -24,7 +28,7 @@ pub const MAX_TRANSCRIPT: usize = 19_000;
 /// Why the judge could not be asked.
 #[derive(Debug, Error)]
 enum JudgeError {
-    #[error("ANTHROPIC_API_KEY is not set")]
+    #[error("{KEY_VARIABLE} is not set")]
     NoKey,
     #[error("{0}")]
     Http(String),
@@ -107,9 +111,8 @@ fn ask(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Verdict {
 }
 
 fn request(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Result<String, JudgeError> {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let key = set("ANTHROPIC_API_KEY").ok_or(JudgeError::NoKey)?;
-    let base = set("ANTHROPIC_BASE_URL").unwrap_or_else(|| DEFAULT_BASE_URL.into());
+    let key = environment::value(KEY_VARIABLE).ok_or(JudgeError::NoKey)?;
+    let base = environment::value("ANTHROPIC_BASE_URL").unwrap_or_else(|| DEFAULT_BASE_URL.into());
     let timeout = Duration::from_secs(judge.timeout.map_or(DEFAULT_TIMEOUT, Seconds::get).into());
     let body = json!({
         "model": judge.model.as_ref().map_or(DEFAULT_MODEL, NonBlank::as_str),

@@ -4,13 +4,17 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::paths::{Links, normalise};
+use conclaude_core::config::{CONFIG_FILES, LOCAL_CONFIG_FILE};
 use conclaude_core::dialect;
 use conclaude_core::dialect::claude::layout::FOLDER;
 use conclaude_core::text::is_invisible;
-use conclaude_os::files;
+use conclaude_os::{environment, files};
 use conclaude_store::root::{claude_folder, client_folder};
 
-const CONFIG_NAMES: [&str; 3] = [".conclaude.yaml", ".conclaude.yml", ".conclaude.local.yaml"];
+const CONFIG_NAMES: [&str; 3] = {
+    let [preferred, other] = CONFIG_FILES;
+    [preferred, other, LOCAL_CONFIG_FILE]
+};
 
 /// Whether this is the name of a config file.
 #[must_use]
@@ -75,7 +79,7 @@ fn moved_files() -> impl Iterator<Item = PathBuf> {
 /// project are known by their paths.
 fn programs() -> impl Iterator<Item = PathBuf> {
     let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
-    let named = std::env::var_os("PATH").and_then(|path| files::program_on(&path, "conclaude"));
+    let named = environment::program("conclaude");
     own.into_iter().chain(named)
 }
 

@@ -293,7 +293,8 @@ fn doubtful(
             let harmed = named_files(call, bases, text, &|touch| code_may_harm(rules, call, *access, touch));
             let (word, names) = match harmed {
                 Some(NamedFiles { first, names }) => (first, names),
-                None => (outside_word(rules, call, bases, text, *access)?, Vec::new()),
+                None if access.writes => (outside_word(rules, call, bases, text)?, Vec::new()),
+                None => return None,
             };
             Some(UserQuestion {
                 reason: format!(
@@ -348,16 +349,10 @@ fn doubtful(
     }
 }
 
-/// The first path in code that leads out of the agent's worktree, where the code may write.
-fn outside_word(
-    rules: &GuardRules,
-    call: &ToolCall<'_>,
-    bases: &[Base],
-    text: &str,
-    access: CodeAccess,
-) -> Option<String> {
+/// The first path in code that leads out of the agent's worktree. It is for code that may write.
+fn outside_word(rules: &GuardRules, call: &ToolCall<'_>, bases: &[Base], text: &str) -> Option<String> {
     let worktree = call.ground.links.real_path(call.worktree?);
-    if rules.worktree_fence.is_none() || !access.writes || !text.contains("../") {
+    if rules.worktree_fence.is_none() || !text.contains("../") {
         return None;
     }
     let words = text.split(['"', '\'', '`', '(', ')', ',', ' ', '\n']).filter(|word| word.starts_with("../"));

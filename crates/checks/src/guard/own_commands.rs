@@ -10,6 +10,7 @@ use super::resolve::{Effects, ShellEnvironment, Touch, Uncertainty};
 use conclaude_core::event::EventKind;
 use conclaude_core::text::clean_line;
 use conclaude_os::budget::Budget;
+use shell_effects::glob::is_pattern;
 use shell_effects::{Access, Context, Doubt, Program, Script, SimpleCommand, Subcommand, program_name};
 
 const NAMES: &[&str] = &["conclaude", "conclaude.exe"];
@@ -180,10 +181,6 @@ fn is_our_file(program: &str, arguments: &[String], call: &ToolCall<'_>, effects
         || is_linked()
         || effects.touches.iter().any(is_written) && (is_told() || effects.touches.iter().any(has_us))
         || is_copy_of_us(&touch.path)
-}
-
-fn is_pattern(name: &str) -> bool {
-    name.contains(['*', '?', '['])
 }
 
 /// A file with the content of the program that runs now.

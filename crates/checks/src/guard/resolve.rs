@@ -8,7 +8,7 @@ use super::search::expand;
 use crate::paths::{Links, normalise};
 use conclaude_core::file_pattern::Location;
 use conclaude_os::budget::Budget;
-use conclaude_os::{archives, files, git};
+use conclaude_os::{archives, environment, files, git};
 use conclaude_store::root::{git_top_level, inside_worktree};
 use shell_effects::{
     Access, Base, Doubt, Effect, Environment, Extent, Script, SimpleCommand, Target, apply_patch,
@@ -366,7 +366,7 @@ impl Environment for ShellEnvironment<'_> {
     }
 
     fn variable(&self, name: &str) -> Option<String> {
-        text(std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())?)
+        text(environment::path(name)?)
     }
 
     fn text(&self, path: &str) -> Option<String> {
@@ -451,10 +451,7 @@ const MAX_GO_SETTINGS: u64 = 1 << 16;
 /// The file with the user's settings of go.
 fn go_settings() -> Option<String> {
     let named = std::env::var_os("GOENV").map(PathBuf::from);
-    let config = || {
-        let folder = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-        Some(folder.or_else(|| Some(Path::new(&files::home()?).join(".config")))?.join("go/env"))
-    };
+    let config = || Some(environment::config_folder()?.join("go/env"));
     files::read_text(&named.or_else(config)?, MAX_GO_SETTINGS).ok()
 }
 

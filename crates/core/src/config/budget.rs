@@ -365,11 +365,7 @@ fn strictness(keys: &[Text], value: &Node) -> Option<f64> {
     match keys {
         [key] if key == "at" => Percent::of_node(value).map(|percent| percent.get().into()),
         [key] if key == "then" => match value {
-            Node::Text(word) => Some(match BudgetReaction::named(word)? {
-                BudgetReaction::Block => 0.0,
-                BudgetReaction::Ask => 1.0,
-                BudgetReaction::Warn => 2.0,
-            }),
+            Node::Text(word) => Some(-f64::from(BudgetReaction::named(word)? as u8)),
             _ => None,
         },
         [_, _] => Amount::of_node(value).map(Amount::get),

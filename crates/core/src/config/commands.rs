@@ -13,6 +13,9 @@ use crate::dialect::own_event;
 use crate::event::{Changes, EventKind, Subject};
 use crate::pattern::{MatchMode, Pattern, PatternError};
 
+/// What runs scripts where no `shell` is given.
+pub const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
+
 /// The maximum number of patterns of a section: each is compared at each event.
 const MAX_PATTERNS: usize = 200;
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::shapes::{Either, Entries, List, ReadFrom, ValueKind};
 use super::values::{InvalidValue, Seconds};
-use super::{Bounded, ConclaudeConfig, DEFAULT_MAX_BLOCKS, Name, NonBlank, Origins, Reaction, Remark};
+use super::{Bounded, ConclaudeConfig, DEFAULT_MAX_BLOCKS, JUDGE, Name, NonBlank, Origins, Reaction, Remark};
 
 /// The maximum number of phases of a step.
 const MAX_PHASES: usize = 100;
@@ -328,7 +328,7 @@ impl GateConfig {
     /// The same without a judge that is not trusted.
     #[must_use]
     pub fn trusted(mut self, origins: &Origins) -> GateConfig {
-        if origins.untrusted(&["des", "judge"]).is_some() {
+        if origins.untrusted(&JUDGE).is_some() {
             self.des.judge = None;
         }
         self

@@ -1,15 +1,14 @@
 //! The section `packs`: what rules of packs do instead of what the pack says.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::shapes::Entries;
-use super::values::{InvalidValue, NOT_BLANK};
+use super::values::NonBlank;
 use crate::packs;
 
 /// The key of the section.
@@ -51,40 +50,14 @@ impl RuleAction {
 }
 
 /// The name of a rule. It is not kept: `packs` is applied to values of the file, and messages look it up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(from = "NonBlank")]
+#[schemars(inline, description = "")]
 pub struct RuleName;
 
-impl<'de> Deserialize<'de> for RuleName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NameVisitor;
-
-        impl de::Visitor<'_> for NameVisitor {
-            type Value = RuleName;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("text that is not blank")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<RuleName, E> {
-                if text.trim().is_empty() { Err(E::custom(InvalidValue::Blank)) } else { Ok(RuleName) }
-            }
-        }
-
-        deserializer.deserialize_str(NameVisitor)
-    }
-}
-
-impl JsonSchema for RuleName {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "RuleName".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": NOT_BLANK })
+impl From<NonBlank> for RuleName {
+    fn from(_: NonBlank) -> RuleName {
+        RuleName
     }
 }
 
@@ -123,17 +96,9 @@ impl TryFrom<SwitchEntries> for PackSwitches {
 }
 
 /// An action or nothing, as one name in the schema: it has hundreds of them.
-struct RuleSwitch;
-
-impl JsonSchema for RuleSwitch {
-    fn schema_name() -> Cow<'static, str> {
-        "RuleSwitch".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        generator.subschema_for::<Option<RuleAction>>()
-    }
-}
+#[derive(JsonSchema)]
+#[schemars(description = "")]
+struct RuleSwitch(#[expect(dead_code, reason = "it is only a name in the schema")] Option<RuleAction>);
 
 impl JsonSchema for PackSwitches {
     fn schema_name() -> Cow<'static, str> {

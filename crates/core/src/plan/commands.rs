@@ -12,7 +12,8 @@ use super::{
 };
 use crate::agent::actor;
 use crate::config::{
-    Bounded, CommandConfig, EventConfig, NameGlob, NonBlank, Protocol, Reaction, Show, Variables,
+    Bounded, CommandConfig, DEFAULT_SHELL, EventConfig, NameGlob, NonBlank, Protocol, Reaction, Show,
+    Variables,
 };
 use crate::dialect::claude::prompt::is_notification;
 use crate::dialect::claude::variables;
@@ -21,8 +22,6 @@ use crate::file_pattern::{FilePattern, Location};
 use crate::pattern::{self, MatchMode, Pattern, PatternError};
 use crate::rule::Rule;
 use crate::types::HookPayload;
-
-pub const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
 
 /// Of a longer prompt, what comes after this is not compared.
 pub(super) const MAX_COMPARED: usize = 64 << 10;

@@ -1,16 +1,17 @@
 //! One step of a plan: what is done and why, and what of the section is not done.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::{
-    BudgetConfig, Enforcers, JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Protocol, Reaction, Show,
+    BudgetConfig, Enforcers, INFINITE, JUDGE, JudgeConfig, Origins, PermissionRequestConfig,
+    PreToolUseConfig, Protocol, Reaction, Show,
 };
-use crate::event::EventKind;
+use crate::event::{Blocking, EventKind};
 use crate::finding::Finding;
-use crate::rule::Rule;
+use crate::rule::{Rule, RuleSource};
 
 /// A command of the event's section that does not run, by its position there. `explain` and the audit trail look up the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,9 @@ pub enum SkipReason {
     InBetween,
 }
 
+/// What makes Claude go on.
+pub const INFINITE_RULE: RuleSource = RuleSource::Config(&INFINITE);
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     pub reason: Reason,
@@ -59,6 +63,35 @@ impl Step {
             Action::Command(command) => Some(command),
             _ => None,
         }
+    }
+
+    /// The rule of the config that it follows from, with its position. None if it belongs to the event, or follows from many rules.
+    #[must_use]
+    pub fn rule(&self, origins: &Origins, root: &Path) -> Option<Rule> {
+        let key = match &self.action {
+            Action::Command(command) => return Some((*command.rule).clone()),
+            Action::Context(context) => return Some((*context.rule).clone()),
+            Action::Judge(_) => RuleSource::Config(&JUDGE),
+            Action::Continue(_) => INFINITE_RULE,
+            Action::Guards(_)
+            | Action::Permissions(_)
+            | Action::Gate(_)
+            | Action::UnknownGate(_)
+            | Action::Report(_)
+            | Action::Note(_)
+            | Action::Remark(_)
+            | Action::Wait(_)
+            | Action::Budget(_)
+            | Action::Remember(_)
+            | Action::Worktree => return None,
+        };
+        Some(key.rule(origins, root))
+    }
+
+    /// Whether it may have something to show beside what is decided.
+    #[must_use]
+    pub fn says_more(&self) -> bool {
+        matches!(self.action, Action::Command(_) | Action::Budget(_))
     }
 
     /// The step, or those that it keeps waiting.
@@ -149,6 +182,26 @@ impl Action {
     #[must_use]
     pub fn is_gate(&self) -> bool {
         matches!(self, Action::Gate(_) | Action::UnknownGate(_))
+    }
+
+    /// Whether it judges the input of a tool, without running anything.
+    #[must_use]
+    pub fn is_check(&self) -> bool {
+        matches!(self, Action::Guards(_) | Action::Permissions(_) | Action::Gate(_))
+    }
+
+    #[must_use]
+    pub fn is_budget(&self) -> bool {
+        matches!(self, Action::Budget(_))
+    }
+
+    /// Whether it may refuse the event by itself. Commands and gates say that on their own.
+    pub(super) fn refuses_at(&self, event: EventKind) -> bool {
+        match self {
+            Action::Guards(guards) => event.blocking() == Blocking::Tool && guards.has_any(),
+            Action::Continue(_) | Action::Worktree => true,
+            _ => false,
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use conclaude_os::git::{self, FileSelection};
 use conclaude_os::log;
 use conclaude_store::store;
 use conclaude_store::transcript::{self, ToolChange};
-use shell_effects::{Access, Script, apply_patch};
+use shell_effects::{Access, Script, apply_patch, glob};
 
 /// An event, and the work tree in which files were changed.
 pub(super) struct ChangeSite<'a> {
@@ -139,11 +139,10 @@ impl ResolvedChanges {
         let effects = ground.on_files(script);
         for touch in effects.touches {
             // A pattern that matches nothing names no file.
-            let is_pattern = || touch.named().contains(['*', '?', '[']);
             if touch.path.is_dir() {
                 let why = format!("in `{}`", touch.shown());
                 self.somewhere.push(UnknownWrites { directory: touch.path, work: work.to_owned(), why });
-            } else if touch.exists || !is_pattern() {
+            } else if touch.exists || !glob::is_pattern(touch.named()) {
                 self.add(ground.location(&touch.path, false));
             }
         }

@@ -6,7 +6,7 @@ use super::context::Context;
 use conclaude_core::event::Blocking;
 use conclaude_core::messages;
 use conclaude_core::outcome::{Outcome, Verdict};
-use conclaude_core::plan::{Action, Plan};
+use conclaude_core::plan::Plan;
 
 /// The call with the changed input, and what is planned for it: guards, rules for permissions and gates, and no commands.
 pub(super) struct ChangedCall<'a> {
@@ -18,9 +18,7 @@ impl<'a> ChangedCall<'a> {
     pub(super) fn new(context: &Context<'a>, input: &Map<String, Value>) -> Option<ChangedCall<'a>> {
         let context = context.with_tool_input(input)?;
         let mut plan = context.plan().ok()?;
-        plan.steps.retain(|step| {
-            matches!(step.action, Action::Guards(_) | Action::Permissions(_) | Action::Gate(_))
-        });
+        plan.steps.retain(|step| step.action.is_check());
         // What the plan says of itself was said already.
         plan.untrusted = None;
         plan.config_error = None;

@@ -2,25 +2,19 @@
 
 use std::io::Write;
 
+use super::conclude::RecordedRuling;
 use super::context::Context;
 use super::run::Run;
-use super::{delivery, record, state_changes};
+use super::{delivery, permits, record, state_changes};
 use conclaude_core::decide::{Decision, HookResult, Ruling, Word};
 use conclaude_core::error::HookError;
 use conclaude_core::event::EventKind;
 use conclaude_core::messages;
 use conclaude_core::outcome::{Outcome, Verdict};
-use conclaude_core::plan::{Action, Plan, Step};
+use conclaude_core::plan::{Plan, Step};
 use conclaude_core::text::{Excerpt, LIMIT, head_and_tail};
 use conclaude_os::{log, notify};
-use conclaude_store::audit::Trail;
-use conclaude_store::store::{Session, permits};
-
-/// A decision, and what went wrong when it was recorded.
-pub(super) struct RecordedRuling {
-    pub(super) ruling: Ruling,
-    pub(super) problem: Option<String>,
-}
+use conclaude_store::store::{self, Session};
 
 pub(super) fn finish(
     context: &Context<'_>,
@@ -49,9 +43,10 @@ pub(super) fn finish(
         error => Err(error.as_deref()),
     };
     notify_user(context, plan, outcomes, end);
+    permits::finish(context);
     if plan.event == EventKind::SessionEnd {
         context.session.end();
-        permits::forget(context.payload().session_id());
+        store::permits::forget(context.payload().session_id());
     }
     let result = delivery::deliver(context, result);
     if let Some(error) = &result.error
@@ -60,27 +55,6 @@ pub(super) fn finish(
         log::warn(|| error.clone());
     }
     result
-}
-
-/// A denial in a client that cannot ask anybody says how the user can decide.
-pub(super) fn with_way_out(
-    context: &Context<'_>,
-    plan: &Plan,
-    outcomes: &[Outcome],
-    ruling: Ruling,
-) -> Ruling {
-    let Decision::Deny(reason) = &ruling.result.decision else { return ruling };
-    if !ruling.is_unasked || !plan.client.never_asks() {
-        return ruling;
-    }
-    let number = if context.is_audited() && !context.is_rehearsal() {
-        Some(Trail::of(&context.root.folder, None).last_number())
-    } else {
-        None
-    };
-    let reason = format!("{reason}\n{}", messages::never_asked(plan, outcomes, number));
-    let result = HookResult { decision: Decision::Deny(reason), ..ruling.result };
-    Ruling { result, ..ruling }
 }
 
 fn allowed(
@@ -127,8 +101,7 @@ fn is_error_shown(context: &Context<'_>, result: &HookResult) -> bool {
 
 /// What commands and budgets have to show inside a subagent is not shown there.
 fn is_inside_agent(context: &Context<'_>, plan: &Plan) -> bool {
-    let says_more = |step: &Step| matches!(step.action, Action::Command(_) | Action::Budget(_));
-    context.caller.is_some() && plan.steps.iter().any(says_more)
+    context.caller.is_some() && plan.steps.iter().any(Step::says_more)
 }
 
 /// Whether nobody would see a message at this event: then it is shown at the next one where the user does.

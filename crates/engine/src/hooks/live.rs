@@ -2,18 +2,23 @@
 
 use super::changed_input::ChangedCall;
 use super::commands::CommandOutput;
+use super::conclude::DecidingWorld;
 use super::context::Context;
-use super::run::{self, World};
+use super::run::{self, Run, World};
 use super::{
-    budgets, commands, config, denials, enforcement, gates, guards, panics, permissions, prompt_context,
-    reports, state_changes,
+    budgets, commands, config, denials, enforcement, gates, guards, panics, permissions, permits,
+    prompt_context, record, reports, state_changes,
 };
+use conclaude_core::blocks::{BlockCause, BlockCount, CountError};
 use conclaude_core::config::{BudgetConfig, JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
+use conclaude_core::decide::Ruling;
 use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::{Command, ContextRule, Gate, Plan, Report, StateChange, Step};
 use conclaude_os::git::Snapshot;
 use conclaude_os::log;
 use conclaude_os::process;
+use conclaude_store::audit::Trail;
+use conclaude_store::store::permits::{ClaimedAt, Permit};
 use serde_json::{Map, Value};
 
 pub(super) struct Live<'a> {
@@ -101,5 +106,31 @@ impl World for Live<'_> {
 
     fn stop_signal(&self) -> Option<&'static str> {
         process::stop_signal()
+    }
+}
+
+impl DecidingWorld for Live<'_> {
+    fn permit(&mut self, at: ClaimedAt) -> Option<Permit> {
+        permits::claim(self.context, at)
+    }
+
+    fn is_first_stop(&self) -> bool {
+        self.context.is_first_stop()
+    }
+
+    fn count_block(&mut self, max: u32, cause: &BlockCause) -> Result<BlockCount, CountError> {
+        self.context.count_block(max, cause)
+    }
+
+    fn record(&mut self, plan: &Plan, run: &mut Run<'_>, decided: &Ruling) -> Option<String> {
+        record::write(self.context, plan, run, decided)
+    }
+
+    fn record_number(&self) -> Option<u64> {
+        if self.context.is_audited() {
+            Some(Trail::of(&self.context.root.folder, None).last_number())
+        } else {
+            None
+        }
     }
 }

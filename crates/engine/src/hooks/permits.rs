@@ -1,5 +1,6 @@
 //! Permits of the user, by `conclaude allow`: what guards and rules for permissions are against is let through after all.
 
+use super::conclude::DecidingWorld;
 use super::context::Context;
 use super::guards;
 use conclaude_core::event::EventKind;
@@ -9,12 +10,11 @@ use conclaude_core::plan::Plan;
 use conclaude_store::store::permits::{self, ClaimedAt, Permit, PermittedCall, input_hash};
 
 /// Lets a call through that the user has permitted. State is looked up only if something is against the call.
-pub(super) fn apply(context: &Context<'_>, plan: &Plan, outcomes: &mut [Outcome]) {
+pub(super) fn apply(plan: &Plan, outcomes: &mut [Outcome], world: &mut impl DecidingWorld) {
     let (at, mildest) = match plan.event {
         EventKind::PreToolUse => (ClaimedAt::Use, Verdict::Ask),
         // The user is asked already.
         EventKind::PermissionRequest => (ClaimedAt::PermissionRequest, Verdict::Block),
-        EventKind::PostToolUse | EventKind::PostToolUseFailure => return finish(context),
         _ => return,
     };
     // What a hook makes of the input is not what was permitted.
@@ -26,7 +26,7 @@ pub(super) fn apply(context: &Context<'_>, plan: &Plan, outcomes: &mut [Outcome]
     if against.is_empty() || !against.iter().all(|outcome| is_covered(outcome)) {
         return;
     }
-    let Some(permit) = claim(context, at) else { return };
+    let Some(permit) = world.permit(at) else { return };
     for outcome in against {
         *outcome = overruled(outcome, &permit);
     }
@@ -40,9 +40,15 @@ pub(super) fn is_covered(outcome: &Outcome) -> bool {
 }
 
 /// The permit for this call, if there is one. It is used up by that, if it is for one call.
-fn claim(context: &Context<'_>, at: ClaimedAt) -> Option<Permit> {
+pub(super) fn claim(context: &Context<'_>, at: ClaimedAt) -> Option<Permit> {
     let input = hash_of_input(context)?;
     call(context, &input).claim(at)
+}
+
+/// The same without using it up.
+pub(super) fn find(context: &Context<'_>, at: ClaimedAt) -> Option<Permit> {
+    let input = hash_of_input(context)?;
+    call(context, &input).find(at)
 }
 
 fn hash_of_input(context: &Context<'_>) -> Option<String> {
@@ -60,8 +66,9 @@ fn call<'a>(context: &'a Context<'_>, input: &'a str) -> PermittedCall<'a> {
 }
 
 /// A call that ran asks for no permission any more.
-fn finish(context: &Context<'_>) {
-    if !permits::has_any(context.payload().session_id()) {
+pub(super) fn finish(context: &Context<'_>) {
+    let is_done = matches!(context.kind(), EventKind::PostToolUse | EventKind::PostToolUseFailure);
+    if !is_done || !permits::has_any(context.payload().session_id()) {
         return;
     }
     if let Some(input) = hash_of_input(context) {

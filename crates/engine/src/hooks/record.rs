@@ -17,7 +17,7 @@ use conclaude_core::finding::{Audience, Code, Finding};
 use conclaude_core::messages;
 use conclaude_core::outcome::{CommandRun, Evidence, Obstacle, Outcome, Verdict};
 use conclaude_core::plan::environment::FILES;
-use conclaude_core::plan::{Action, Gate, Plan, SkipReason, Step};
+use conclaude_core::plan::{Gate, INFINITE_RULE, Plan, SkipReason, Step};
 use conclaude_core::rule::{self, Rule};
 use conclaude_core::text::{Excerpt, count, head_and_tail};
 use conclaude_os::{files, notify};
@@ -78,8 +78,7 @@ fn of_decision(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decided: &Ruli
 
 /// The record of a request that no rule for permissions answers. The user is asked, and `watch` shows for how long.
 fn of_open_question(context: &Context<'_>, plan: &Plan, decided: &Ruling) -> Option<Record> {
-    let has_rules = plan.steps.iter().any(|step| matches!(step.action, Action::Permissions(_)));
-    if !has_rules || decided.word != Word::Allowed {
+    if !plan.has_permission_rules() || decided.word != Word::Allowed {
         return None;
     }
     Some(Record {
@@ -276,7 +275,7 @@ fn go_on(outcomes: &[Outcome], context: &Context<'_>) -> Option<AppliedRule> {
     let asked = outcomes.iter().find(|outcome| outcome.evidence == Evidence::Continue)?;
     Some(AppliedRule {
         what: "Claude is made to go on".into(),
-        rule: context.config.rule(&INFINITE, &context.root),
+        rule: INFINITE_RULE.rule(&context.config.origins, &context.root.folder),
         matched: String::new(),
         verdict: Some(asked.verdict.as_str()),
     })
@@ -375,9 +374,6 @@ fn rule_of(finding: &Finding, plan: &Plan, context: &Context<'_>) -> Rule {
     rule.at(step, line.map(|index| index + 1))
 }
 
-/// What makes Claude go on.
-const INFINITE: [&str; 2] = ["stop", "infinite"];
-
 /// Commands whose `files` cover nothing that changed. They alone do not cause a record, or each event would have one.
 fn without_files(plan: &Plan, context: &Context<'_>) -> Vec<Skip> {
     let files = skipped_commands::of_section(plan, context, |why| why == SkipReason::Files);
@@ -389,12 +385,7 @@ fn without_files(plan: &Plan, context: &Context<'_>) -> Vec<Skip> {
 /// What nobody trusts, and what the run left out.
 fn skipped(plan: &Plan, run: &Run<'_>, context: &Context<'_>) -> Vec<Skip> {
     let skip = |step: &Step, why: &str| {
-        let rule = match &step.action {
-            Action::Command(command) => Some((*command.rule).clone()),
-            Action::Judge(_) => Some(Rule::key("des.judge")),
-            Action::Continue(_) => Some(context.config.rule(&INFINITE, &context.root)),
-            _ => None,
-        };
+        let rule = step.rule(&context.config.origins, &context.root.folder);
         Skip { what: step.action.to_string(), rule, why: why.to_owned() }
     };
     let mut skips: Vec<Skip> = Vec::new();

@@ -7,19 +7,22 @@ use std::time::Duration;
 
 use super::call::AnsweredEvent;
 use super::changed_input::ChangedCall;
+use super::conclude::{self, Conclusion, DecidingWorld};
 use super::context::Context;
 use super::run::{self, World};
 use super::sandbox_questions::SettledQuestions;
-use super::{Environment, budgets, commands, config, finish, gates, guards, permissions, prompt_context};
+use super::{
+    Environment, budgets, commands, config, finish, gates, guards, permissions, permits, prompt_context,
+};
 use crate::sandbox::WhyAsked;
 use conclaude_checks::guard::{Comparison, ComparisonLog, Effects, Finding};
 use conclaude_checks::permission::PermissionExplanation;
-use conclaude_core::blocks::BlockCount;
+use conclaude_core::blocks::{BlockCause, BlockCount, CountError};
 use conclaude_core::config::{
     BudgetConfig, ConfigError, DesConfig, JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Source,
     file_name,
 };
-use conclaude_core::decide::{self, Word};
+use conclaude_core::decide::Word;
 use conclaude_core::dialect::Answer;
 use conclaude_core::dialect::claude::{self, HookEnd, HookReply, tools};
 use conclaude_core::error::Result;
@@ -31,6 +34,7 @@ use conclaude_core::rule::Rule;
 use conclaude_core::types::Event;
 use conclaude_os::budget::Budget;
 use conclaude_os::process::{CapturedOutput, Status};
+use conclaude_store::store::permits::{ClaimedAt, Permit};
 use serde_json::{Map, Value};
 
 pub use super::skipped_commands::SkippedCommand;
@@ -145,6 +149,8 @@ struct RehearsedWorld<'a, F> {
     context: &'a Context<'static>,
     results: &'a CheckResults,
     ends: F,
+    /// How often the agent was blocked, if this blocks it.
+    count: BlockCount,
 }
 
 impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
@@ -222,7 +228,23 @@ impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
         };
         let results = CheckResults::default();
         let ends: fn(&Command) -> SimulatedRun<'static> = |_| SUCCESS;
-        run::run(&plan, &mut RehearsedWorld { context: &context, results: &results, ends }).outcomes
+        let mut world = RehearsedWorld { context: &context, results: &results, ends, count: self.count };
+        run::run(&plan, &mut world).outcomes
+    }
+}
+
+impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> DecidingWorld for RehearsedWorld<'_, F> {
+    /// It stays for the call that is made.
+    fn permit(&mut self, at: ClaimedAt) -> Option<Permit> {
+        if self.context.is_sample() { None } else { permits::find(self.context, at) }
+    }
+
+    fn is_first_stop(&self) -> bool {
+        self.context.is_first_stop()
+    }
+
+    fn count_block(&mut self, _max: u32, _cause: &BlockCause) -> Result<BlockCount, CountError> {
+        Ok(self.count)
     }
 }
 
@@ -250,7 +272,9 @@ pub fn rehearse(event: Event, environment: &Environment) -> Result<Option<Rehear
     };
     let plan = context.plan()?;
     let mut results = CheckResults { explains: environment.explains, ..CheckResults::default() };
-    let mut world = RehearsedWorld { context: &context, results: &results, ends: |_: &Command| SUCCESS };
+    let ends: fn(&Command) -> SimulatedRun<'static> = |_| SUCCESS;
+    let mut world =
+        RehearsedWorld { context: &context, results: &results, ends, count: BlockCount::Blocks(1) };
     let checks = run::run(&plan, &mut world).by_step();
     let has_gate = plan.steps.iter().any(|step| step.action.is_gate());
     let no_gate = if has_gate { None } else { no_gate(&context) };
@@ -295,11 +319,10 @@ impl Rehearsal {
         end: impl Fn(&Command) -> SimulatedRun<'p>,
         count: BlockCount,
     ) -> RehearsedAnswer {
-        let mut world = RehearsedWorld { context: &self.context, results: &self.results, ends: end };
-        let outcomes = run::run(&self.plan, &mut world).outcomes;
-        let decided = decide::decide(&self.plan, &outcomes, self.context.is_first_stop(), || Ok(count));
-        let decided = finish::with_way_out(&self.context, &self.plan, &outcomes, decided);
-        let (mut result, word) = (decided.result, decided.word);
+        let mut world = RehearsedWorld { context: &self.context, results: &self.results, ends: end, count };
+        let run = run::run(&self.plan, &mut world);
+        let Conclusion { outcomes, recorded } = conclude::conclude(&self.plan, run, &mut world);
+        let (mut result, word) = (recorded.ruling.result, recorded.ruling.word);
         let later = if finish::is_shown_later(&self.context, &self.plan) {
             let later = result.message_with_error();
             result.message = None;

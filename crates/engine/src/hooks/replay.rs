@@ -6,10 +6,10 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::changed_files::ChangeSite;
+use super::conclude::{self, Conclusion};
 use super::{gate_context, run};
 use conclaude_checks::des::markers::Markers;
-use conclaude_core::blocks::BlockCount;
-use conclaude_core::decide::{self, Decision, Ruling, Word};
+use conclaude_core::decide::{Decision, Ruling, Word};
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::event::EventKind;
 use conclaude_core::file_pattern::Location;
@@ -40,7 +40,8 @@ impl Replayer {
         let gate = self.gate(past.event);
         let plan = self.plan(past, gate.as_ref(), &budget)?;
         let mut world = PastWorld { replayer: self, past, budget, matched: Vec::new() };
-        let outcomes = run::run(&plan, &mut world).outcomes;
+        let run = run::run(&plan, &mut world);
+        let Conclusion { outcomes, recorded } = conclude::conclude(&plan, run, &mut world);
         let mut judged =
             Judgement { has_gate: gate.is_some(), matched: world.matched, ..Judgement::default() };
         if outcomes.iter().any(|outcome| outcome.evidence == Evidence::Continue) {
@@ -48,12 +49,7 @@ impl Replayer {
         }
         judged.commands = plan.commands().map(planned).collect();
         judged.matched.extend(judged.commands.iter().map(|command| command.rule.clone()));
-        let count = match past.blocks {
-            blocks if blocks < plan.gates.max_blocks => BlockCount::Blocks(blocks + 1),
-            _ => BlockCount::Exhausted,
-        };
-        let decided = decide::decide(&plan, &outcomes, past.blocks == 0, || Ok(count));
-        judged.would = would(&decided, &judged.commands, judged.has_gate || past.is_gated);
+        judged.would = would(&recorded.ruling, &judged.commands, judged.has_gate || past.is_gated);
         let reasons = outcomes.iter().filter_map(|outcome| self.because(outcome, &judged.would, &outcomes));
         judged.because = reasons.collect();
         Ok(judged)

@@ -1,7 +1,7 @@
 //! Runs a plan, step by step. Every step ends in outcomes, even if the one before failed.
 //!
-//! A hook, a rehearsal and a replay take it through worlds of their own: what differs between them is a method of [`World`], and
-//! everything else is the same for all. So they cannot disagree.
+//! A hook, a rehearsal, a replay and `conclaude run` take it through worlds of their own: what differs between them is a method of
+//! [`World`], and everything else is the same for all. So they cannot disagree.
 
 use super::{changed_input, gates};
 use conclaude_core::config::{BudgetConfig, JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
@@ -109,7 +109,19 @@ impl<'p> Run<'p> {
         match &step.action {
             Action::Command(_) | Action::Judge(_) => self.skip(step, &format!("stopped by {signal}")),
             Action::Wait(waiting) => self.skip_waiting(waiting),
-            _ => {}
+            // They check or note something, and nobody asks any more.
+            Action::Guards(_)
+            | Action::Permissions(_)
+            | Action::Context(_)
+            | Action::Gate(_)
+            | Action::UnknownGate(_)
+            | Action::Report(_)
+            | Action::Note(_)
+            | Action::Remark(_)
+            | Action::Continue(_)
+            | Action::Budget(_)
+            | Action::Remember(_)
+            | Action::Worktree => {}
         }
     }
 

@@ -7,7 +7,7 @@ use conclaude_core::agent::actor;
 use conclaude_core::config::{CommandConfig, ContextRuleConfig, EventConfig};
 use conclaude_core::event::EventKind;
 use conclaude_core::messages::short;
-use conclaude_core::plan::{Action, Plan, SkipReason, UnmatchedCommand};
+use conclaude_core::plan::{Plan, SkipReason, Step, UnmatchedCommand};
 use conclaude_core::rule::Rule;
 use conclaude_store::audit::MAX_FILES;
 
@@ -54,38 +54,32 @@ fn of_prompts(plan: &Plan, context: &Context<'_>) -> Vec<SkippedCommand> {
         return Vec::new();
     }
     let prompts = &context.config.settings.prompts;
-    let mut found = Vec::new();
+    let mut found: Vec<SkippedCommand> = Vec::new();
+    let reason = SkipReason::Pattern;
     let prompt = context.event.fields.get("prompt").and_then(Value::as_str).unwrap_or_default();
     for (number, rule) in prompts.context_rules.iter().flatten().enumerate() {
         let keys = ["userPromptSubmit", "contextRules", &number.to_string()];
         let pattern = rule.value.pattern.as_str();
         let script = format!("the context for {pattern:?}");
-        found.push((located(context, &keys, 2, pattern), script, why_no_context(&rule.value, prompt)));
+        let why = why_no_context(&rule.value, prompt);
+        found.push(SkippedCommand { rule: located(context, &keys, 2, pattern), script, reason, why });
     }
     for (pattern, commands) in prompts.slash_commands.iter().flat_map(EventConfig::entries) {
         for (index, command) in commands.iter().enumerate() {
             let (pattern, index) = (pattern.as_str(), index.to_string());
             let keys = ["userPromptSubmit", "slashCommands", "commands", pattern, &index];
             let why = "does not match: it is for slash commands of that name".to_owned();
-            found.push((located(context, &keys, 3, pattern), command.run.as_str().to_owned(), why));
+            let script = command.run.as_str().to_owned();
+            found.push(SkippedCommand { rule: located(context, &keys, 3, pattern), script, reason, why });
         }
     }
     let is_planned = |rule: &Rule| {
         let untrusted = plan.untrusted.iter().flat_map(|untrusted| &untrusted.steps);
-        plan.steps.iter().chain(untrusted).any(|step| match &step.action {
-            Action::Command(command) => *command.rule == *rule,
-            Action::Context(context) => *context.rule == *rule,
-            _ => false,
-        })
+        let rule_of = |step: &Step| step.rule(&context.config.origins, &context.root.folder);
+        plan.steps.iter().chain(untrusted).filter_map(rule_of).any(|one| one == *rule)
     };
-    found.retain(|(rule, ..)| !is_planned(rule));
-    let not_run = |(rule, script, why): (Rule, String, String)| SkippedCommand {
-        rule,
-        script,
-        reason: SkipReason::Pattern,
-        why,
-    };
-    found.into_iter().map(not_run).collect()
+    found.retain(|one| !is_planned(&one.rule));
+    found
 }
 
 fn why_no_context(rule: &ContextRuleConfig, prompt: &str) -> String {

@@ -57,6 +57,14 @@ pub struct Backups {
     folder: Option<PathBuf>,
 }
 
+/// A copy that exists.
+struct FoundCopy {
+    kind: BackupKind,
+    /// When it was made. Earlier versions wrote no times.
+    time: String,
+    path: PathBuf,
+}
+
 impl Backups {
     pub fn of(settings: &Path) -> Backups {
         let real = settings.parent().and_then(|folder| folder.canonicalize().ok());
@@ -76,26 +84,27 @@ impl Backups {
         Some(self.beside(kind).file_name()?.to_str()?.to_owned())
     }
 
-    /// The copies that exist, and when they were made, the newest first; earlier versions wrote no times.
-    fn found(&self) -> Vec<(BackupKind, String, PathBuf)> {
+    /// The copies that exist, and when they were made, the newest first.
+    fn found(&self) -> Vec<FoundCopy> {
         let mut found = Vec::new();
         let entries = self.folder.as_ref().and_then(|folder| std::fs::read_dir(folder).ok());
         for path in entries.into_iter().flatten().flatten().map(|entry| entry.path()) {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
             for kind in BackupKind::ALL {
                 let time = self.name(kind).and_then(|own| name.strip_prefix(&own).map(str::to_owned));
-                found.extend(time.map(|time| (kind, time, path.clone())));
+                found.extend(time.map(|time| FoundCopy { kind, time, path: path.clone() }));
             }
         }
-        let beside = BackupKind::ALL.map(|kind| (kind, String::new(), self.beside(kind)));
-        found.extend(beside.into_iter().filter(|(_, _, path)| path.symlink_metadata().is_ok()));
-        found.sort_by(|(_, one, _), (_, other, _)| other.cmp(one));
+        let beside =
+            BackupKind::ALL.map(|kind| FoundCopy { kind, time: String::new(), path: self.beside(kind) });
+        found.extend(beside.into_iter().filter(|copy| copy.path.symlink_metadata().is_ok()));
+        found.sort_by(|one, other| other.time.cmp(&one.time));
         found
     }
 
     /// The copies that can be read, the newest first.
     pub fn all(&self) -> Vec<Backup> {
-        let read = |(kind, _, path): (BackupKind, String, PathBuf)| {
+        let read = |FoundCopy { kind, path, .. }: FoundCopy| {
             let text = files::read_text(&path, MAX_BYTES).ok()?;
             Some(Backup { kind, path, text })
         };
@@ -136,8 +145,8 @@ impl Backups {
     /// Removes the oldest copies, but never the last one of the file before there was anything of ours in it.
     fn prune(&self) {
         let found = self.found();
-        let newest_before = found.iter().position(|(kind, ..)| *kind == BackupKind::Before);
-        for (index, (_, _, path)) in found.iter().enumerate().skip(MAX_COPIES) {
+        let newest_before = found.iter().position(|copy| copy.kind == BackupKind::Before);
+        for (index, FoundCopy { path, .. }) in found.iter().enumerate().skip(MAX_COPIES) {
             if Some(index) != newest_before {
                 let _ = std::fs::remove_file(path);
             }
@@ -161,7 +170,7 @@ impl Backups {
     }
 
     pub fn existing(&self) -> Vec<PathBuf> {
-        self.found().into_iter().map(|(_, _, path)| path).collect()
+        self.found().into_iter().map(|copy| copy.path).collect()
     }
 
     /// The copies with hooks that are nowhere else: neither the settings nor a newer copy has them.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::backups::{Backup, BackupKind, Backups, missing};
+use super::channels;
 use super::error::InstallError;
 use super::native::{self, OwnProgram};
 use super::registration;
@@ -14,7 +15,6 @@ use super::scope::{Scope, SettingsTarget};
 use super::settings::entries;
 use super::settings::{self, Refusal, Registration, Settings, UserHook};
 use super::user_file::UserFile;
-use conclaude_core::channels;
 use conclaude_core::config::ConclaudeConfig;
 use conclaude_core::dialect::claude::sandbox::SettingsEntry;
 

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use conclaude_core::channels;
+use super::channels;
 use conclaude_core::dialect::Dialect;
 
 #[derive(Debug, thiserror::Error)]

@@ -1,5 +1,6 @@
 //! Whether a hook of the user and a command of the config are the same: their agents and their scripts.
 
+use super::package_scripts::is_run_optional;
 use conclaude_core::config::{CommandConfig, Reaction};
 use conclaude_core::pattern::Pattern;
 
@@ -92,16 +93,6 @@ fn words(script: &str) -> String {
         }
     }
     words.join(" ")
-}
-
-/// Whether `npm run test` may be written `npm test`. `bun test` is bun's own runner, not a script.
-fn is_run_optional(manager: &str, script: &str) -> bool {
-    match manager {
-        "npm" => matches!(script, "test" | "start" | "stop" | "restart"),
-        "yarn" | "pnpm" => !script.is_empty(),
-        "bun" => !matches!(script, "" | "test" | "build" | "install"),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::repository::Repository;
-use crate::files;
+use crate::{environment, files};
 
 /// No config file of git is larger.
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
@@ -36,9 +36,7 @@ pub(super) fn file_of_user(repository: &Repository) -> Option<PathBuf> {
 
 /// `$XDG_CONFIG_HOME/git`, or `~/.config/git`.
 fn git_folder() -> Option<PathBuf> {
-    let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = named.or_else(|| std::env::home_dir().map(|home| home.join(".config")))?;
-    Some(base.join("git"))
+    Some(environment::config_folder()?.join("git"))
 }
 
 /// `core.excludesFile`, as the files that were read so far name it.

@@ -1,6 +1,5 @@
 //! Files that are sent and received: `curl`, `wget`, `rsync`, `scp`, and the keys of ssh.
 
-use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
@@ -8,6 +7,7 @@ use crate::programs::arguments::{Arguments, Call, Flags};
 use crate::programs::files::{Destination, written};
 use crate::programs::program::{Program, special};
 use crate::programs::start_up;
+use crate::{Access, percent_decoded};
 
 const CURL: Flags = "-o= -d= -F= -T=r -K=f -c=w -D=w -b= -H= -X= -u= -A= -e= -x= -m= -w= -E=r -U= -r= -C= -y= -Y= -z= -Q= \
     -t= -P= --output= --data= --data-ascii= --data-binary= --data-raw= --data-urlencode= --json= --form= \
@@ -127,26 +127,7 @@ fn file_of(url: &Field) -> Option<Field> {
     if path.contains(['{', '[']) {
         return Some(Field::unknown(url.shown()));
     }
-    Some(url.with(percent_decoded(path)))
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) if *first == b'%' => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    Some(url.with(percent_decoded(path).into_owned()))
 }
 
 /// `curl -K FILE`: lines with options, if this script wrote them.

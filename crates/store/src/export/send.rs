@@ -8,8 +8,10 @@ use thiserror::Error;
 use conclaude_core::config::{Endpoint, Headers, Signal, TelemetryConfig};
 use conclaude_core::text::clean_line;
 use conclaude_os::budget::Budget;
+use conclaude_os::environment;
 use conclaude_os::http::{self, HttpAnswer};
 use conclaude_os::process;
+use shell_effects::percent_decoded;
 
 /// No request takes longer, and none is cut so short that it cannot succeed.
 const MAX_TIMEOUT: Duration = Duration::from_secs(10);
@@ -198,10 +200,9 @@ impl Target {
     /// # Errors
     /// When there is none, or it cannot be used.
     pub fn of_environment(url: Option<&str>) -> Result<Target, TargetError> {
-        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-        let url = url.map(str::to_owned).or_else(|| set("OTEL_EXPORTER_OTLP_ENDPOINT"));
+        let url = url.map(str::to_owned).or_else(|| environment::value("OTEL_EXPORTER_OTLP_ENDPOINT"));
         let url = url.ok_or(TargetError::NoEndpoint)?;
-        let headers = set("OTEL_EXPORTER_OTLP_HEADERS");
+        let headers = environment::value("OTEL_EXPORTER_OTLP_HEADERS");
         let headers = headers.map_or(Ok(Vec::new()), |text| pairs(&text, TargetError::HeaderSyntax))?;
         Ok(Target {
             base: Endpoint::new(url.trim())
@@ -278,29 +279,11 @@ fn expanded_values(
 fn pairs(text: &str, wrong: TargetError) -> Result<Vec<(String, String)>, TargetError> {
     let one = |pair: &str| {
         let (name, value) = pair.split_once('=')?;
-        Some((name.trim().to_owned(), decoded(value.trim())))
+        // Values are percent-encoded there.
+        Some((name.trim().to_owned(), percent_decoded(value.trim()).into_owned()))
     };
     let found: Option<_> = text.split(',').filter(|pair| !pair.trim().is_empty()).map(one).collect();
     found.ok_or(wrong)
-}
-
-/// Values are percent-encoded there.
-fn decoded(text: &str) -> String {
-    let mut parts = text.split('%');
-    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
-    for part in parts {
-        match part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                bytes.extend(part.bytes().skip(2));
-            }
-            None => {
-                bytes.push(b'%');
-                bytes.extend(part.bytes());
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// A text with `${NAME}` replaced by that environment variable.

@@ -129,6 +129,16 @@ impl PermittedCall<'_> {
 }
 
 impl PermittedCall<'_> {
+    /// The permit that [`PermittedCall::claim`] would find. It is not used up.
+    #[must_use]
+    pub fn find(&self, at: ClaimedAt) -> Option<Permit> {
+        let endings: &[&str] = match at {
+            ClaimedAt::Use => &[SESSION, ONCE],
+            ClaimedAt::PermissionRequest => &[SESSION, REQUEST, ONCE],
+        };
+        endings.iter().find_map(|ending| read(&self.path(ending)?))
+    }
+
     /// The call has run, so that no request of it is to come.
     pub fn finish(&self) {
         if let Some(request) = self.path(REQUEST) {
@@ -226,13 +236,17 @@ mod tests {
         let call = call(root.path(), "x");
         assert_eq!(call.claim(ClaimedAt::Use), None);
         call.permit(PermitScope::Once, &permit()).unwrap();
+        assert_eq!(call.find(ClaimedAt::Use), Some(permit()));
         assert_eq!(PermittedCall { session: "t", ..call }.claim(ClaimedAt::Use), None);
         assert_eq!(PermittedCall { input: "y", ..call }.claim(ClaimedAt::Use), None);
         assert_eq!(PermittedCall { cwd: Some("/else"), ..call }.claim(ClaimedAt::Use), None);
         assert_eq!(call.claim(ClaimedAt::Use), Some(permit()));
         assert_eq!(call.claim(ClaimedAt::Use), None);
+        assert_eq!(call.find(ClaimedAt::Use), None);
+        assert_eq!(call.find(ClaimedAt::PermissionRequest), Some(permit()));
         assert_eq!(call.claim(ClaimedAt::PermissionRequest), Some(permit()));
         assert_eq!(call.claim(ClaimedAt::PermissionRequest), None);
+        assert_eq!(call.find(ClaimedAt::PermissionRequest), None);
         call.permit(PermitScope::Once, &permit()).unwrap();
         assert_eq!(call.claim(ClaimedAt::Use), Some(permit()));
         call.finish();

@@ -6,8 +6,9 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::switches::{self, IdleSwitch, PackSwitch, SwitchedRule};
-use super::tree_merger::{TELEMETRY, TreeMerger};
+use super::tree_merger::TreeMerger;
 use super::{Layer, PACK, Source, file_name};
+use crate::config::trust::{self, TELEMETRY, TrustedSetting};
 use crate::config::{ConclaudeConfig, EventConfig, Patterns, TelemetryConfig};
 use crate::packs;
 use crate::yaml::{Node, Span, Spanned, Text};
@@ -195,14 +196,12 @@ impl Origins {
     /// What else of this config nobody agreed to, and why it stays off.
     #[must_use]
     pub fn untrusted_rules(&self) -> Vec<(&'static str, &str)> {
-        const RULES: [(&str, &[&str]); 4] = [
-            ("the judge", &["des", "judge"]),
-            ("permissions", &["permissionRequest", "allow"]),
-            ("context for prompts", &["userPromptSubmit", "contextRules"]),
-            ("`stop.infinite`", &["stop", "infinite"]),
-        ];
-        let found = RULES.into_iter().filter_map(|(what, keys)| Some((what, self.untrusted(keys)?)));
-        found.chain(self.untrusted_telemetry().map(|why| (TELEMETRY, why))).collect()
+        let untrusted = |setting: &TrustedSetting| match setting.keys {
+            // It is not in the tree any more.
+            [TELEMETRY] => self.untrusted_telemetry(),
+            keys => self.untrusted(keys),
+        };
+        trust::SETTINGS.iter().filter_map(|setting| Some((setting.name, untrusted(setting)?))).collect()
     }
 
     fn node(&self, keys: &[&str]) -> Option<&Spanned<Node>> {

@@ -2,6 +2,7 @@
 
 use super::Layer;
 use crate::config::budget::{is_as_strict, is_later_than_default};
+use crate::config::trust::TELEMETRY;
 use crate::config::{BUDGET, GuardKey, PACKS, RuleAction};
 use crate::yaml::{MapEntry, Node, Span, Spanned, Text};
 
@@ -170,8 +171,6 @@ fn is_one_value(keys: &[Text]) -> bool {
 const DEFAULT: [&str; 2] = ["permissionRequest", "default"];
 
 const MATCH: &str = "match";
-
-pub(super) const TELEMETRY: &str = "telemetry";
 
 const HEADERS: &str = "headers";
 

@@ -175,7 +175,7 @@ pub fn written_field(tool: &str) -> Option<&'static str> {
         .map(|(_, field, _)| *field)
 }
 
-/// Tools that ask the user. To allow them would be to answer for the user.
+/// Tools that ask the user: their result is the user's answer. To allow them would be to answer for the user.
 const ASKING: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
 
 pub fn asks_user(tool: &str) -> bool {

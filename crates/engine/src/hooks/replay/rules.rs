@@ -7,6 +7,7 @@ use conclaude_checks::guard;
 use conclaude_checks::permission;
 use conclaude_core::config::EventConfig;
 use conclaude_core::event::EventKind;
+use conclaude_core::plan::INFINITE_RULE;
 use conclaude_core::rule::Rule;
 use conclaude_store::load::LoadedConfig;
 
@@ -62,7 +63,7 @@ fn commands(loaded: &LoadedConfig, base: &Path, keys: &[&str], section: &EventCo
 }
 
 pub(super) fn infinite(loaded: &LoadedConfig, base: &Path) -> Rule {
-    located(loaded, base, &["stop", "infinite"], Rule::key("stop.infinite"))
+    INFINITE_RULE.rule(&loaded.origins, base)
 }
 
 /// A rule with the file and the line of the value below these keys.

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::past::{DecidingRule, PastEvent, Prediction, Stage};
 use super::replayer::Replayer;
 use super::rules;
+use crate::hooks::conclude::DecidingWorld;
 use crate::hooks::guards::GuardSite;
 use crate::hooks::permissions::PermissionQuery;
 use crate::hooks::run::World;
@@ -16,6 +17,7 @@ use conclaude_checks::des::step_folders::StepFolders;
 use conclaude_checks::guard::ComparisonLog;
 use conclaude_checks::permission;
 use conclaude_core::agent::actor;
+use conclaude_core::blocks::{BlockCause, BlockCount, CountError};
 use conclaude_core::config::{BudgetConfig, JudgeConfig, PermissionRequestConfig, PreToolUseConfig};
 use conclaude_core::dialect::claude::agents;
 use conclaude_core::dialect::claude::tools;
@@ -26,6 +28,7 @@ use conclaude_core::rule::Rule;
 use conclaude_core::types::{Event, HookPayload, PreToolUsePayload};
 use conclaude_os::budget::Budget;
 use conclaude_store::load::LoadedConfig;
+use conclaude_store::store::permits::{ClaimedAt, Permit};
 
 /// The world of the past: guards and permissions look at the disk of today, Gate 1 at its prompt. How commands ended, and what
 /// later gates looked at, is gone.
@@ -114,6 +117,22 @@ impl World for PastWorld<'_> {
 
     fn remember(&mut self, _what: StateChange, _plan: &Plan, _so_far: &[Outcome]) -> Vec<Outcome> {
         Vec::new()
+    }
+}
+
+impl DecidingWorld for PastWorld<'_> {
+    /// What the user permitted then is over: the question is what the config says.
+    fn permit(&mut self, _at: ClaimedAt) -> Option<Permit> {
+        None
+    }
+
+    fn is_first_stop(&self) -> bool {
+        self.past.blocks == 0
+    }
+
+    fn count_block(&mut self, max: u32, _cause: &BlockCause) -> Result<BlockCount, CountError> {
+        let blocks = self.past.blocks;
+        Ok(if blocks < max { BlockCount::Blocks(blocks + 1) } else { BlockCount::Exhausted })
     }
 }
 

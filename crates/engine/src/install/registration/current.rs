@@ -9,6 +9,7 @@ use crate::install::user_file::MAX_BYTES;
 use conclaude_core::dialect::Dialect;
 use conclaude_core::dialect::claude::{self, tools};
 use conclaude_core::pattern::Pattern;
+pub use conclaude_os::environment::program as on_path;
 use conclaude_os::files;
 
 #[derive(Clone, Debug)]
@@ -181,9 +182,4 @@ pub fn program_in(project: &Path, command: &str) -> Option<PathBuf> {
     } else {
         on_path(program)
     }
-}
-
-/// The program of that name that the shell finds.
-pub fn on_path(name: &str) -> Option<PathBuf> {
-    files::program_on(&std::env::var_os("PATH")?, name)
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::program_search::ProgramSearch;
-use conclaude_core::channels;
+use crate::install::channels;
 use conclaude_core::dialect::Dialect;
 use conclaude_core::event::EventKind;
 

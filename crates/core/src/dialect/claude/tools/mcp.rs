@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::{KNOWN, NAMING};
-use shell_effects::Access;
+use shell_effects::{Access, percent_decoded};
 
 /// How the tools of MCP servers start: `mcp__server__tool`.
 pub const PREFIX: &str = "mcp__";
@@ -237,29 +237,6 @@ fn of_url<'a>(rest: &'a str, found: &mut Vec<Cow<'a, str>>) {
             found.push(path);
         }
     }
-}
-
-fn percent_decoded(text: &str) -> Cow<'_, str> {
-    if !text.contains('%') {
-        return text.into();
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digit = |at: usize| after.get(at).and_then(|digit| char::from(*digit).to_digit(16));
-        let encoded = digit(0).zip(digit(1)).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
-        match encoded {
-            Some(byte) if *first == b'%' => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8(bytes).map_or(text.into(), Cow::from)
 }
 
 #[cfg(test)]

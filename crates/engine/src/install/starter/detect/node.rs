@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::script_text::{has_word, only_checks, words};
 use super::{CheckKind, EditCheck, Package, ProjectCheck, ProjectKind, members, workspaces};
+use crate::install::package_scripts::runs_scripts;
 
 /// Names of scripts that check, the best first. A plain `lint` often writes, one for CI does not.
 const SCRIPTS: [(CheckKind, &[&str]); 4] = [
@@ -65,10 +66,6 @@ const FOR_ALL: [&str; 18] = [
     "jest",
     "wireit",
 ];
-
-/// What runs scripts by name.
-const RUNNERS: [&str; 9] =
-    ["npm", "pnpm", "yarn", "bun", "run-s", "run-p", "npm-run-all", "npm-run-all2", "concurrently"];
 
 struct PackageScripts<'a>(Option<&'a Map<String, Value>>);
 
@@ -144,7 +141,7 @@ impl<'a> PackageScripts<'a> {
 /// Whether a script runs another one.
 fn calls(text: &str, name: &str) -> bool {
     let is_called = |command: &str| {
-        let mut words = words(command).skip_while(|word| !RUNNERS.contains(word));
+        let mut words = words(command).skip_while(|word| !runs_scripts(word));
         words.next().is_some() && words.any(|word| word == name || word.strip_prefix("npm:") == Some(name))
     };
     text.split(['&', ';', '|']).any(is_called)

@@ -3,16 +3,17 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
+use conclaude_core::config::{ConclaudeConfig, schema_text};
 use jsonschema::Validator;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::ConclaudeConfig;
-use super::schema::schema;
-
 /// Compiled once: thousands of values are compared with it.
 fn validator() -> &'static Validator {
-    static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| jsonschema::draft7::new(schema()).unwrap());
+    static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| {
+        let schema: Value = serde_json::from_str(&schema_text()).unwrap();
+        jsonschema::draft7::new(&schema).unwrap()
+    });
     &VALIDATOR
 }
 
