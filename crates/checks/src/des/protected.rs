@@ -8,7 +8,7 @@ use conclaude_core::config::{CONFIG_FILES, LOCAL_CONFIG_FILE};
 use conclaude_core::dialect;
 use conclaude_core::dialect::claude::layout::FOLDER;
 use conclaude_core::text::is_invisible;
-use conclaude_os::{environment, files};
+use conclaude_os::environment;
 use conclaude_store::root::{claude_folder, client_folder};
 
 const CONFIG_NAMES: [&str; 3] = {

@@ -374,7 +374,7 @@ fn anchors_are_kept_in_keys_that_start_with_x() {
 #[test]
 fn every_key_without_a_meaning_for_hooks_is_one_of_a_command() {
     let fields = crate::yaml::fields_of::<CommandConfig>();
-    for key in super::commands::NOT_FOR_HOOKS {
+    for key in commands::NOT_FOR_HOOKS {
         assert!(fields.contains(&key), "{key}");
     }
 }

@@ -80,7 +80,9 @@ mod tests {
     #[test]
     fn all_is_unpacked_up_to_the_limit_and_nothing_above_it() {
         let zeros = vec![0; 3 * STEP + 5];
-        let noise: Vec<u8> = (0..200_000_u64).map(|at| (at * at * 2_654_435_761 >> 13) as u8).collect();
+        let noise: Vec<u8> = (0..200_000_u64)
+            .map(|at| (at.wrapping_mul(at).wrapping_mul(2_654_435_761) >> 13) as u8)
+            .collect();
         for bytes in [&b""[..], b"a", &noise, &zeros] {
             for level in ["-1", "-9"] {
                 let packed = packed(bytes, level);

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use test_support::cases;
+use test_support::shell::commands;
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
