@@ -223,7 +223,9 @@ fn what_is_more_than_a_limit_is_a_doubt() {
     let calls = "os.system('true'); ".repeat(600);
     let texts = "'x', ".repeat(600);
     let variables: String = (0..3_000).map(|number| format!("V{number}=x\n")).collect();
+    let chain: String = (0..200).map(|number| format!("v{number}=v{}; ", number + 1)).collect();
     for (command, expected) in [
+        (format!("v200='a[$(cat .env)]'; {chain}let y=v0"), "too many variables in arithmetic"),
         (
             format!("{files}echo '{{\"scripts\":{{\"x\":\"cat .env\"}}}}' > package.json; npm run x"),
             "too many files",

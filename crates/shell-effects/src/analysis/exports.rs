@@ -158,6 +158,8 @@ impl Analyzer<'_> {
     fn run_variable(&mut self, given: &GivenVariable<'_>, usage: VariableUse) {
         let GivenVariable { name, value, found, command } = *given;
         match usage {
+            // Which compiler a command printed is not known, and is mostly the usual one.
+            VariableUse::Tool if value.starts_with("${") => {}
             VariableUse::Code | VariableUse::Tool => {
                 self.shell_part(value.trim_start_matches(['|', '-', '@']), "sh");
             }

@@ -82,7 +82,7 @@ const fn sorted_by_name() -> [(&'static str, &'static Program); name_count()] {
 }
 
 #[expect(clippy::indexing_slicing, reason = "runs in the compiler, which would refuse a wrong index")]
-const fn is_before(left: &str, right: &str) -> bool {
+pub(crate) const fn is_before(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     let mut at = 0;
     while at < left.len() && at < right.len() && left[at] == right[at] {

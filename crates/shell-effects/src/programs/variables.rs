@@ -1,5 +1,7 @@
 //! Variables of the environment that make programs run, read or write something: what their value is.
 
+use crate::programs::table::is_before;
+
 /// What the value of a variable is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum VariableUse {
@@ -77,28 +79,58 @@ const VARIABLES: &[Variable] = &[
     variables(&["BASH_FUNC_*"], VariableUse::Function),
 ];
 
-/// What a variable is used for, and what the `*` in its name stands for.
-pub(crate) fn usage_of(name: &str) -> Option<(VariableUse, &str)> {
-    // Most names of a script's own variables are short or in lower case.
-    if !name.bytes().any(|byte| byte.is_ascii_uppercase()) && !name.starts_with("npm_") {
-        return None;
+/// Each name, in order. The compiler sorts them: each assignment is looked up.
+static BY_NAME: [(&str, VariableUse); name_count()] = sorted_by_name();
+
+#[expect(clippy::indexing_slicing, reason = "runs in the compiler, which would refuse a wrong index")]
+const fn name_count() -> usize {
+    let mut count = 0;
+    let mut group = 0;
+    while group < VARIABLES.len() {
+        count += VARIABLES[group].names.len();
+        group += 1;
     }
-    // Each assignment is looked up: most names are told apart by their first character.
-    let first = name.bytes().next();
-    let is_alike = |known: &&&str| known.bytes().next() == first;
-    VARIABLES.iter().find_map(|variable| {
-        let found = variable.names.iter().filter(is_alike).find_map(|known| matched(known, name))?;
-        Some((variable.usage, found))
-    })
+    count
 }
 
-/// What the `*` in a name stands for; empty where there is none.
-fn matched<'n>(known: &str, name: &'n str) -> Option<&'n str> {
-    match known.split_once('*') {
-        Some((start, end)) => name.strip_prefix(start)?.strip_suffix(end),
-        None if known == name => Some(""),
-        None => None,
+#[expect(clippy::indexing_slicing, reason = "runs in the compiler, which would refuse a wrong index")]
+const fn sorted_by_name() -> [(&'static str, VariableUse); name_count()] {
+    let mut sorted = [("", VariableUse::Code); name_count()];
+    let mut count = 0;
+    let mut group = 0;
+    while group < VARIABLES.len() {
+        let mut name = 0;
+        while name < VARIABLES[group].names.len() {
+            let mut place = count;
+            while place > 0 && is_before(VARIABLES[group].names[name], sorted[place - 1].0) {
+                sorted[place] = sorted[place - 1];
+                place -= 1;
+            }
+            sorted[place] = (VARIABLES[group].names[name], VARIABLES[group].usage);
+            count += 1;
+            name += 1;
+        }
+        group += 1;
     }
+    sorted
+}
+
+/// What a variable is used for, and what the `*` in its name stands for.
+pub(crate) fn usage_of(name: &str) -> Option<(VariableUse, &str)> {
+    let at = match BY_NAME.binary_search_by(|(known, _)| (*known).cmp(name)) {
+        Ok(at) => return BY_NAME.get(at).map(|(_, usage)| (*usage, "")),
+        Err(at) => at,
+    };
+    // A `*` comes before all characters of a name, so that a name with one is among those before with the same start.
+    let start = name.get(..2)?;
+    let before = BY_NAME.get(..at)?.iter().rev().take_while(|(known, _)| known.starts_with(start));
+    before.into_iter().find_map(|(known, usage)| Some((*usage, matched(known, name)?)))
+}
+
+/// What the `*` in a name stands for.
+fn matched<'n>(known: &str, name: &'n str) -> Option<&'n str> {
+    let (start, end) = known.split_once('*')?;
+    name.strip_prefix(start)?.strip_suffix(end)
 }
 
 #[cfg(test)]
@@ -106,12 +138,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_variable_is_listed_twice() {
-        let mut names: Vec<&str> = VARIABLES.iter().flat_map(|variable| variable.names).copied().collect();
-        let count = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), count);
+    fn no_variable_is_listed_twice_and_each_is_found() {
+        assert!(BY_NAME.is_sorted_by(|(left, _), (right, _)| left < right), "a variable is listed twice");
+        for variable in VARIABLES {
+            for name in variable.names {
+                let found = name.find('*').map_or("", |_| "XY");
+                assert_eq!(usage_of(&name.replace('*', "XY")), Some((variable.usage, found)), "{name}");
+            }
+        }
+        for name in ["", "A", "CARGO_TARGET_X", "TF_CLI", "BASH_FUN", "ZZ", "é"] {
+            assert_eq!(usage_of(name), None, "{name}");
+        }
     }
 
     #[test]
