@@ -1,5 +1,6 @@
 //! Text that a shell evaluates once more: indexes, arithmetic, prompts.
 
+use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::side_effects::{self, is_evaluated};
@@ -10,8 +11,8 @@ use crate::syntax::tree::{Piece, Word};
 /// What it takes to evaluate a short text.
 const EVALUATION_WORK: usize = 64;
 
-/// The number of variables that are followed from one piece of arithmetic.
-const MAX_EVALUATED: usize = 32;
+/// More variables are not followed from one piece of arithmetic, which is a doubt.
+const MAX_EVALUATED: usize = 128;
 
 impl Analyzer<'_> {
     /// Runs the substitutions in a text that is expanded when it is used: `${x@P}`, the index of an array.
@@ -66,8 +67,11 @@ impl Analyzer<'_> {
     fn evaluate_values(&mut self, names: Vec<String>) {
         let (mut open, mut seen) = (names, Vec::new());
         while let Some(name) = open.pop() {
-            if seen.len() >= MAX_EVALUATED || seen.contains(&name) {
+            if seen.contains(&name) {
                 continue;
+            }
+            if seen.len() >= MAX_EVALUATED {
+                return self.doubt(Doubt::TooMany("variables in arithmetic"));
             }
             for text in self.literal_values(&name) {
                 if is_evaluated(&text) {
