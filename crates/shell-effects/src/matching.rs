@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::glob::{Hole, Part};
-use crate::programs::arguments::{self, Flags, Takes, takes};
+use crate::programs::arguments::{Flags, Takes, takes, takes_next};
 use crate::programs::program::{Deletes, Program};
 use crate::programs::table;
 use crate::{Quoting, SimpleCommand, UnknownPart};
@@ -85,7 +85,7 @@ impl OptionSkipper<'_> {
             if !is_option {
                 break;
             }
-            self.at += 1 + usize::from(arguments::takes_next(flags, word));
+            self.at += 1 + usize::from(takes_next(flags, word));
         }
         if self.at > start {
             self.ranges.push(start..self.at);
@@ -251,7 +251,7 @@ impl PlainCommand<'_> {
     }
 }
 
-/// Options that take a value in no program that rules are about.
+/// Options that take no value, unless the entry of the program says otherwise.
 const BOOLEANS: &[&str] = &[
     "--all",
     "--all-namespaces",
@@ -347,8 +347,10 @@ impl PlainCommand<'_> {
         let is_listed = words
             .first()
             .is_some_and(|name| self.command.entry.is_some_and(|program| program.subcommand(name).is_some()));
+        let described = self.command.entry.map_or("", |program| program.options);
         let is_boolean = |word: &str| {
-            BOOLEANS.contains(&word) || booleans.iter().chain(wanted).any(|boolean| boolean == word)
+            let is_usual = BOOLEANS.contains(&word) && !takes_next(described, word);
+            is_usual || booleans.iter().chain(wanted).any(|boolean| boolean == word)
         };
         let may_take_value =
             |word: &str| word.len() > 1 && word.starts_with('-') && !word.contains('=') && !is_boolean(word);

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
-use crate::programs::program::{Action, Control, Deletes, Stdin};
+use crate::programs::languages::SourceLanguage;
+use crate::programs::program::{Action, Control, Deletes, PathChange, Stdin};
 use crate::programs::table;
 use crate::{Base, Doubt, Script, SimpleCommand};
 
@@ -31,7 +32,9 @@ impl SimpleCommand {
             Action::Nothing | Action::Each(..) | Action::Trees(..) | Action::Wrap(_) | Action::Format(_) => {
                 true
             }
-            Action::Special(_) => program.stdin == Stdin::Data && program.name() != "make",
+            Action::Special(_) => {
+                program.stdin == Stdin::Data && program.language != Some(SourceLanguage::Make)
+            }
             _ => false,
         };
         is_described && self.is_known && self.unknown_code.is_none()
@@ -57,6 +60,22 @@ impl SimpleCommand {
         }
     }
 
+    /// Whether a path leads to another file after it than before: it makes a link, or mounts something. None if that is not known.
+    #[must_use]
+    pub fn changes_paths(&self) -> Option<bool> {
+        match self.entry?.paths {
+            PathChange::Unknown => None,
+            PathChange::Never => Some(false),
+            PathChange::Always => Some(true),
+        }
+    }
+
+    /// Whether it runs a file in the shell itself, as `.` and `source` do.
+    #[must_use]
+    pub fn sources(&self) -> bool {
+        self.entry.is_some_and(|program| program.name() == ".")
+    }
+
     /// Whether it is called only by its name, as a part of the shell is.
     fn is_builtin(&self) -> bool {
         self.words.first().is_some_and(|word| !word.contains('/'))
@@ -66,17 +85,14 @@ impl SimpleCommand {
 /// Options with which an interpreter only says something about itself.
 const INFORMING: [&str; 4] = ["--version", "-V", "--help", "-h"];
 
-/// Interpreters for which `-v` is one of them.
-const WITH_SMALL_V: [&str; 7] = ["node", "nodejs", "ruby", "php", "deno", "bun", "lua"];
-
 impl Script {
     /// Shells and interpreters that wait for code from the input of the whole command, for callers whose input is typed unseen.
     pub fn waiting(&self) -> Vec<Doubt> {
         let informs = |command: &SimpleCommand| {
-            let is_informing = |word: &String| {
-                INFORMING.contains(&word.as_str())
-                    || word == "-v" && WITH_SMALL_V.contains(&command.program())
-            };
+            let language = command.entry.and_then(|program| program.language);
+            let has_small_version = language.is_some_and(SourceLanguage::has_small_version);
+            let is_informing =
+                |word: &String| INFORMING.contains(&word.as_str()) || word == "-v" && has_small_version;
             command.words.iter().skip(1).any(is_informing)
         };
         let waiting = self.awaiting_code.iter().filter_map(|interpreter| {

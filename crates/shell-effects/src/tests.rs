@@ -217,6 +217,47 @@ fn a_command_that_is_too_long_is_not_read() {
 }
 
 #[test]
+fn what_is_more_than_a_limit_is_a_doubt() {
+    let files: String = (0..64).map(|number| format!("echo a > f{number}; ")).collect();
+    let opened: String = (0..17).map(|number| format!("{}>f{number} ", number + 20)).collect();
+    let calls = "os.system('true'); ".repeat(600);
+    let texts = "'x', ".repeat(600);
+    let variables: String = (0..3_000).map(|number| format!("V{number}=x\n")).collect();
+    for (command, expected) in [
+        (
+            format!("{files}echo '{{\"scripts\":{{\"x\":\"cat .env\"}}}}' > package.json; npm run x"),
+            "too many files",
+        ),
+        (format!("{files}echo 'cat .env' > bin/zz; PATH=bin:$PATH; zz"), "script zz"),
+        (
+            format!("{files}echo 'import os; os.system(\"cat .env\")' > m.py; python3 -c 'import m'"),
+            "code python3: ",
+        ),
+        (format!("{files}echo 'all: ; cat .env' > Makefile; make"), "code make: "),
+        (format!("{files}echo 'cat .env' > s; sh *s"), "script sh"),
+        (format!("{files}echo 'cat .env' > hk/post-commit; git -c core.hooksPath=hk commit"), "script bash"),
+        (format!("exec {opened}80>s; echo 'cat .env' >&80; sh s"), "too many open files"),
+        (format!("python3 -c \"import os; {calls}os.system('cat .env')\""), "too many calls in code"),
+        (
+            format!("python3 -c \"import os; x = [{texts}'cat .env']; f = os.system; f(x[-1])\""),
+            "too many texts in code",
+        ),
+        (format!("make --eval '{variables}X=cat .env\nall:\n\t$(X)'"), "too many variables of make"),
+    ] {
+        let found = shown(&command);
+        assert!(
+            found.split(" · ").any(|part| part == expected),
+            "{expected}: {}",
+            found.chars().take(300).collect::<String>()
+        );
+    }
+    // With one file less, all of them are known.
+    let files = files.trim_start_matches("echo a > f0; ");
+    let known = shown(&format!("{files}echo 'cat .env' > bin/zz; PATH=bin:$PATH; zz"));
+    assert!(known.ends_with("read .env"), "{known}");
+}
+
+#[test]
 fn an_analysis_that_is_out_of_time_stops_and_says_so() {
     struct Late(Cell<usize>);
     impl Environment for Late {

@@ -255,14 +255,15 @@ pub(super) fn usage(effects: &Effects, touch: &Touch) -> FileUsage {
     {
         return FileUsage::Creates;
     }
-    let words = touch.command.and_then(|index| effects.commands.get(index)).map(|command| &command.words);
-    let Some((program, arguments)) = words.and_then(|words| words.split_first()) else {
+    let command = touch.command.and_then(|index| effects.commands.get(index));
+    let Some((command, arguments)) = command.and_then(|command| Some((command, command.words.get(1..)?)))
+    else {
         return FileUsage::Other;
     };
     // What is redirected to `.` is not run.
     let file = Path::new(touch.named()).file_name();
     let is_argument = arguments.iter().any(|word| Path::new(word).file_name() == file);
-    let is_source = touch.access == Access::Read && matches!(program.as_str(), "." | "source");
+    let is_source = touch.access == Access::Read && command.sources();
     if is_source && is_argument { FileUsage::Sources } else { FileUsage::Other }
 }
 

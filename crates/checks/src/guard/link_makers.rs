@@ -3,16 +3,9 @@
 
 use std::path::Path;
 
-use shell_effects::{Access, Doubt, SimpleCommand, program_name};
+use shell_effects::{Access, Doubt, SimpleCommand};
 
 use super::resolve::{Touch, Uncertainty};
-
-/// Programs by which a path leads to another file than before.
-const LINKING: &[&str] = &["ln", "link", "mount", "bindfs", "overlayroot", "unshare", "nsenter"];
-
-/// Programs that make no links, nor copy any.
-const NOT_LINKING: &[&str] =
-    &["mkdir", "cd", "pushd", "echo", "printf", "cat", "ls", "test", "[", "set", "true", "touch", "export"];
 
 /// The parts of a script that may make a link. They are found once: a long script touches many files.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,18 +20,17 @@ pub struct LinkMakers {
 
 impl LinkMakers {
     pub(super) fn of(commands: &[SimpleCommand], touches: &[Touch], unclear: &[Uncertainty]) -> LinkMakers {
-        let is_one_of = |command: &SimpleCommand, names: &[&str]| {
-            command.words.first().is_some_and(|program| names.contains(&program_name(program)))
-        };
         let links = |command: &SimpleCommand| {
-            command.makes_symbolic_link || command.unknown_code.is_some() || is_one_of(command, LINKING)
+            command.makes_symbolic_link
+                || command.unknown_code.is_some()
+                || command.changes_paths() == Some(true)
         };
         let is_code = |unclear: &Uncertainty| {
             matches!(unclear, Uncertainty::Doubt(Doubt::InlineCode { .. } | Doubt::UnknownScript { .. }))
         };
         LinkMakers {
             commands: commands.iter().position(links).zip(commands.iter().rposition(links)),
-            first_unknown: commands.iter().position(|command| !is_one_of(command, NOT_LINKING)),
+            first_unknown: commands.iter().position(|command| command.changes_paths() != Some(false)),
             has_link: touches.iter().any(|touch| touch.access == Access::Link),
             has_code: unclear.iter().any(is_code),
         }

@@ -81,6 +81,8 @@ pub(super) struct Streams {
     pub(super) process: Stream,
     /// Whether there are any.
     pub(super) has_process: bool,
+    /// Whether `exec`, or the command at hand, opened another descriptor for reading.
+    pub(super) has_inputs: bool,
     /// By all commands so far, where a command or a file gets it.
     pub(super) prints: Option<Stream>,
     /// The files that `exec` opened for writing.
@@ -143,6 +145,7 @@ impl<'a> Analyzer<'a> {
                 output: Stream::Nothing,
                 process: Stream::Nothing,
                 has_process: false,
+                has_inputs: false,
                 prints: None,
                 opened: Vec::new(),
             },

@@ -7,10 +7,8 @@ use crate::analysis::field::{Field, FieldBuilder, FieldKind};
 use crate::analysis::side_effects;
 use crate::analysis::variables::{MAX_OPTIONS, MAX_VALUE, Value};
 use crate::programs::system;
+use crate::programs::variables::{VariableUse, usage_of};
 use crate::syntax::tree::{AssignedValue, Assignment, Piece, Word};
-
-/// Variables that a shell expands once more.
-pub(crate) const PROMPTS: [&str; 4] = ["PS0", "PS1", "PS2", "PS4"];
 
 impl Analyzer<'_> {
     /// Assigns, and remembers the commands that print the value.
@@ -110,7 +108,7 @@ impl Analyzer<'_> {
 
     /// A shell expands its prompts, one of them with `set -x` before each command.
     fn evaluate_prompt(&mut self, name: &str) {
-        if !PROMPTS.contains(&name) {
+        if !matches!(usage_of(name), Some((VariableUse::Prompt, _))) {
             return;
         }
         match self.state.get(name).cloned() {

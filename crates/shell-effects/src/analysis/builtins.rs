@@ -236,9 +236,8 @@ fn elements(analyzer: &Analyzer<'_>, call: &Call<'_>) -> Option<Vec<Field>> {
     let parts: Vec<&str> = if call.name == "read" {
         call.arguments.value(&["-a"])?;
         let separators = analyzer.separators()?;
-        let line = text.split(delimiter).next().unwrap_or_default().to_owned();
-        let parts = line.split(|c| separators.contains(c)).filter(|part| !part.is_empty());
-        return Some(parts.take(MAX_OPTIONS).map(Field::literal).collect());
+        let line = text.split(delimiter).next().unwrap_or_default();
+        line.split(|c| separators.contains(c)).filter(|part| !part.is_empty()).collect()
     } else if call.name == "getopts" {
         return None;
     } else {

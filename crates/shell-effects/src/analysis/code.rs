@@ -6,6 +6,7 @@ use std::rc::Rc;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind, UNKNOWN_WORD};
 use crate::analysis::stream::{PrintedText, Stream};
+use crate::programs::languages::SourceLanguage;
 use crate::programs::program::Stdin;
 use crate::programs::{code_access, code_exclusions, editors, inline_calls};
 use crate::syntax::parser::is_name;
@@ -27,8 +28,15 @@ pub(crate) enum Language {
 
 impl Analyzer<'_> {
     /// Code in another language, whose effects are not known.
-    pub(crate) fn inline_code(&mut self, interpreter: &str, text: String) {
-        let text = if interpreter == "make" { inline_calls::with_make_variables(text) } else { text };
+    pub(crate) fn inline_code(&mut self, interpreter: &str, mut text: String) {
+        let is_makefile = SourceLanguage::of(interpreter) == Some(SourceLanguage::Make);
+        if is_makefile && text.contains('$') {
+            match inline_calls::with_make_variables(&text) {
+                Some(expanded) if expanded != text => text = format!("{text}\n{expanded}"),
+                Some(_) => {}
+                None => self.doubt(Doubt::TooMany("variables of make")),
+            }
+        }
         self.inline_code_with(interpreter, text, Vec::new());
     }
 
@@ -77,9 +85,11 @@ impl Analyzer<'_> {
                 given.push(Field::literal(value));
             }
         }
-        let is_interpreter = self.program(interpreter).is_some_and(|program| program.stdin == Stdin::Code);
-        let reads_names = is_interpreter
-            || ["getline", "system(", ">"].iter().any(|name| interpreter == "awk" && text.contains(name));
+        let program = self.program(interpreter);
+        let is_interpreter = program.is_some_and(|program| program.stdin == Stdin::Code);
+        let is_awk = program.is_some_and(|program| program.language == Some(SourceLanguage::Awk));
+        let reads_names =
+            is_interpreter || is_awk && ["getline", "system(", ">"].iter().any(|name| text.contains(name));
         if reads_names
             && let Stream::Text(printed) = &self.scope.input
             && !printed.text.text.contains(text)
@@ -183,7 +193,9 @@ impl Analyzer<'_> {
         }
         let text = as_code(code);
         // Which shell `sh` is differs from machine to machine.
-        if matches!(interpreter, "ash" | "dash" | "sh") && has_double_parentheses(&text) {
+        if has_double_parentheses(&text)
+            && self.program(interpreter).is_some_and(|program| program.lacks_arithmetic)
+        {
             self.subshell(|analyzer| analyzer.script_without_arithmetic(&text));
         }
         self.script_text(&text);
@@ -204,9 +216,14 @@ impl Analyzer<'_> {
 
     /// Code from the last process substitution.
     pub(crate) fn code_from_process(&mut self, interpreter: &str, language: Language, arguments: &[Field]) {
-        // Other descriptors are not followed.
-        let input = if self.streams.has_process { self.streams.process.clone() } else { Stream::Unknown };
+        let input = self.process_output();
         self.code_of(input, interpreter, language, arguments);
+    }
+
+    /// What the last process substitution prints. Other descriptors are not followed.
+    pub(super) fn process_output(&self) -> Stream {
+        let is_other = !self.streams.has_process || self.streams.has_inputs;
+        if is_other { Stream::Unknown } else { self.streams.process.clone() }
     }
 
     pub(super) fn code_of(

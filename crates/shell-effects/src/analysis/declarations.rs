@@ -76,11 +76,8 @@ impl Analyzer<'_> {
 
     /// A variable is another one until the function ends.
     pub(super) fn make_local(&mut self, saved: SavedVariable) {
-        if self.state.locals.contains(&saved.name) {
-            return;
-        }
-        let locals = std::rc::Rc::make_mut(&mut self.state.locals);
-        locals.push(saved.name.clone());
+        let Err(at) = self.state.locals.binary_search(&saved.name) else { return };
+        std::rc::Rc::make_mut(&mut self.state.locals).insert(at, saved.name.clone());
         if let Some(frame) = self.functions.locals.last_mut() {
             frame.push(saved);
         }

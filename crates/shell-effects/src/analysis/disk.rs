@@ -6,12 +6,17 @@ use crate::analysis::definitions::Definitions;
 use crate::analysis::stream::Stream;
 use crate::analysis::variables::{Alternatives, referred};
 
+/// The path of a file in a directory that is not known starts so.
+pub(crate) const SOMEWHERE: &str = "\0/";
+
 /// The content of further files is unknown, like that of every other file then.
 const MAX_FILES: usize = 64;
 /// Copies of further files are not followed, so that there is room for what is written.
 const MAX_COPIES: usize = 32;
 /// Further directories are taken for missing.
 const MAX_DIRECTORIES: usize = 256;
+/// After more of them, any file may have been written.
+const MAX_PIECES: usize = 16;
 /// A file of more parts than this is unknown.
 const MAX_PARTS: usize = 128;
 
@@ -89,6 +94,8 @@ pub(crate) struct Disk {
     files: Rc<Vec<Rc<WrittenFile>>>,
     /// Whether other files may have been written: there were too many.
     is_full: bool,
+    /// The starts of paths of files that were written and whose names are not known: by `split`. Sorted.
+    pieces: Rc<Vec<String>>,
     /// Directories that certainly exist, sorted.
     made: Rc<Vec<String>>,
     /// Subcommands of git that its settings define.
@@ -104,9 +111,37 @@ impl Disk {
     pub(crate) fn written(&self, path: &str) -> Option<WrittenFile> {
         match self.position(path) {
             Ok(at) => self.files.get(at).map(|file| (**file).clone()),
-            Err(_) if self.is_full => Some(WrittenFile::new(path, Stream::Unknown)),
+            Err(_) if self.is_full || self.is_piece(path) => Some(WrittenFile::new(path, Stream::Unknown)),
             Err(_) => None,
         }
+    }
+
+    /// Whether a path may be that of a file whose name was not known when it was written.
+    fn is_piece(&self, path: &str) -> bool {
+        let is_rest = |rest: &str| !rest.is_empty() && !rest.contains('/');
+        self.pieces.iter().any(|start| path.strip_prefix(start.as_str()).is_some_and(is_rest))
+    }
+
+    /// Writes files whose paths start so.
+    pub(crate) fn write_pieces(&mut self, start: &str) {
+        let Err(at) = self.pieces.binary_search_by(|known| known.as_str().cmp(start)) else { return };
+        if self.pieces.len() < MAX_PIECES {
+            Rc::make_mut(&mut self.pieces).insert(at, start.to_owned());
+        } else {
+            self.is_full = true;
+        }
+    }
+
+    fn join_pieces(&self, other: &Disk) -> (Rc<Vec<String>>, bool) {
+        if self.pieces == other.pieces {
+            return (Rc::clone(&self.pieces), false);
+        }
+        let mut pieces = [self.pieces.as_slice(), other.pieces.as_slice()].concat();
+        pieces.sort_unstable();
+        pieces.dedup();
+        let is_full = pieces.len() > MAX_PIECES;
+        pieces.truncate(MAX_PIECES);
+        (Rc::new(pieces), is_full)
     }
 
     /// A file, also one that is as it was.
@@ -120,7 +155,12 @@ impl Disk {
     }
 
     pub(crate) fn is_untouched(&self) -> bool {
-        self.files.is_empty() && !self.is_full
+        self.files.is_empty() && self.pieces.is_empty() && !self.is_full
+    }
+
+    /// Whether files may have been written that are not listed: there were too many.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full
     }
 
     /// The files of this name that were written, in any directory.
@@ -130,9 +170,21 @@ impl Disk {
         files.map(|file| file.path.as_ref().to_owned()).collect()
     }
 
-    /// The files that were written, with their paths.
+    /// The same, and one in a directory that is not known where files are not listed.
+    pub(crate) fn perhaps_named(&self, name: &str) -> Vec<String> {
+        let more = if self.is_full { Some(format!("{SOMEWHERE}{name}")) } else { None };
+        let pieces = self.pieces.iter().filter_map(|start| {
+            let (directory, start) = start.rsplit_once('/').unwrap_or((".", start));
+            if name.starts_with(start) { Some(format!("{directory}/{name}")) } else { None }
+        });
+        self.named(name).into_iter().chain(more).chain(pieces).collect()
+    }
+
+    /// The files that were written, with their paths. Those that are not listed have the path [`SOMEWHERE`].
     pub(crate) fn written_files(&self) -> Vec<(Rc<str>, WrittenFile)> {
-        self.files.iter().map(|file| (Rc::clone(&file.path), (**file).clone())).collect()
+        let more = if self.is_full { Some(WrittenFile::new(SOMEWHERE, Stream::Unknown)) } else { None };
+        let listed = self.files.iter().map(|file| (**file).clone());
+        listed.chain(more).map(|file| (Rc::clone(&file.path), file)).collect()
     }
 
     /// The files in a directory that were written.
@@ -140,7 +192,8 @@ impl Disk {
         let directory = directory.trim_end_matches('/');
         let is_below = |path: &str| path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'));
         let files = self.files.iter().filter(|file| is_below(&file.path));
-        files.map(|file| file.path.as_ref().to_owned()).collect()
+        let more = if self.is_full { Some(format!("{directory}/{SOMEWHERE}")) } else { None };
+        files.map(|file| file.path.as_ref().to_owned()).chain(more).collect()
     }
 
     /// Writes to a file, or appends to it.
@@ -186,13 +239,15 @@ impl Disk {
     /// Either this disk or another one.
     pub(crate) fn join(&self, other: &Disk) -> Disk {
         let git_aliases = self.git_aliases.join(&other.git_aliases);
-        Disk { made: self.join_made(other), git_aliases, ..self.join_files(other) }
+        let (pieces, has_more) = self.join_pieces(other);
+        let (files, is_full) = self.join_files(other);
+        Disk { files, is_full: is_full || has_more, pieces, made: self.join_made(other), git_aliases }
     }
 
-    fn join_files(&self, other: &Disk) -> Disk {
+    fn join_files(&self, other: &Disk) -> (Rc<Vec<Rc<WrittenFile>>>, bool) {
         let is_full = self.is_full || other.is_full;
         if Rc::ptr_eq(&self.files, &other.files) {
-            return Disk { files: Rc::clone(&self.files), is_full, ..Disk::default() };
+            return (Rc::clone(&self.files), is_full);
         }
         // Both are sorted, and most files are the same.
         let (mut mine, mut theirs) = (self.files.iter().peekable(), other.files.iter().peekable());
@@ -221,7 +276,7 @@ impl Disk {
         }
         let is_full = is_full || files.len() > MAX_FILES;
         files.truncate(MAX_FILES);
-        Disk { files: Rc::new(files), is_full, ..Disk::default() }
+        (Rc::new(files), is_full)
     }
 
     /// This disk, or an earlier one of it, for the files that had been written then.
@@ -236,6 +291,9 @@ impl Disk {
                 *either = Rc::new(file.join(before));
             }
         }
+        let (pieces, has_more) = self.join_pieces(earlier);
+        disk.pieces = pieces;
+        disk.is_full |= has_more;
         disk.made = self.join_made(earlier);
         disk.git_aliases = self.git_aliases.join(&earlier.git_aliases);
         disk
@@ -300,6 +358,7 @@ impl Disk {
         };
         self.files.iter().chain(other.files.iter()).all(is_covered)
             && self.is_full >= other.is_full
+            && (self.is_full || other.pieces.iter().all(|start| self.pieces.contains(start)))
             && self.made.iter().all(|made| other.has_made(made))
             && self.git_aliases.covers(&other.git_aliases)
     }

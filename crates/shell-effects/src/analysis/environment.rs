@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::analysis::analyzer::{Analyzer, Scope};
 use crate::analysis::field::{Field, FieldKind};
 use crate::glob::escaped;
-use crate::programs::program::{Action, Program};
+use crate::programs::program::{Action, PathChange, Program};
 use crate::syntax::parser::is_name;
 use crate::{Access, Base, Effect, Quoting, SimpleCommand, Target};
 
@@ -126,7 +126,7 @@ impl Analyzer<'_> {
         self.state.get(name).is_some()
             || self.state.exports.has(name)
             || self.state.options.has_sourced
-            || self.operated.iter().any(|operated| operated == name)
+            || self.is_operated(name)
     }
 
     /// Whether all that is not known of a word are variables that nobody sets.
@@ -233,6 +233,13 @@ fn without_holes(word: &Field) -> String {
     known
 }
 
+/// Which program unpacks an archive.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum ArchiveFormat {
+    Tar,
+    Zip,
+}
+
 /// Files that were there before the script.
 impl Analyzer<'_> {
     pub(crate) fn earlier_text(&self, file: &Field, command: usize) -> Option<String> {
@@ -242,7 +249,7 @@ impl Analyzer<'_> {
     /// The names in an archive that a program unpacks.
     pub(crate) fn earlier_members(
         &self,
-        program: &str,
+        format: ArchiveFormat,
         archive: &Field,
         command: usize,
     ) -> Option<Vec<String>> {
@@ -251,9 +258,9 @@ impl Analyzer<'_> {
             return None;
         }
         let path = self.earlier_file(archive, command)?;
-        let members = match program {
-            "unzip" => self.environment().zip_members(&path)?,
-            _ => self.environment().tar_members(&path)?,
+        let members = match format {
+            ArchiveFormat::Tar => self.environment().tar_members(&path)?,
+            ArchiveFormat::Zip => self.environment().zip_members(&path)?,
         };
         // It may replace itself while a loop unpacks it again.
         let name = path.rsplit('/').next().unwrap_or(&path);
@@ -296,20 +303,13 @@ impl Analyzer<'_> {
 
 /// Whether a program only looks at files, makes directories, or runs one command once.
 fn is_without_effects(program: &Program) -> bool {
-    const FREE: &[&str] = &[
-        "cd", "pushd", "popd", "echo", "printf", "cat", "set", "export", "ls", "grep", "rg", "type", "sudo",
-        "env", "command", "mktemp", "wc",
-    ];
-    // Another file is there afterwards.
-    const MOUNTING: &[&str] = &["mount", "umount", "curlftpfs"];
-    match program.action {
-        Action::Nothing => !program.names.iter().any(|name| MOUNTING.contains(name)),
-        Action::Wrap(_) => true,
-        Action::Each(access, _) | Action::Trees(access, _) => {
+    match (program.paths, program.action) {
+        (PathChange::Always, _) => false,
+        (PathChange::Never, _) | (PathChange::Unknown, Action::Nothing | Action::Wrap(_)) => true,
+        (PathChange::Unknown, Action::Each(access, _) | Action::Trees(access, _)) => {
             matches!(access, Access::Read | Access::MakeDirectory)
         }
-        Action::Special(_) => program.names.iter().any(|name| FREE.contains(name)),
-        _ => false,
+        (PathChange::Unknown, _) => false,
     }
 }
 
@@ -347,15 +347,15 @@ impl Analyzer<'_> {
 
     /// Whether nothing in the script changes what go is, or its settings.
     fn is_plain_go(&self) -> bool {
-        let sets = |words: &[String]| {
-            words.first().is_some_and(|name| name.ends_with("go"))
-                && words.iter().any(|word| word == "-w" || word == "-u")
+        let go = self.program("go");
+        let sets = |command: &SimpleCommand| {
+            command.entry == go && command.words.iter().any(|word| word == "-w" || word == "-u")
         };
         self.is_installed("go")
             && !["GOPATH", "GOMODCACHE", "GOENV", "HOME", "XDG_CONFIG_HOME"]
                 .iter()
                 .any(|name| self.is_set_here(name))
-            && !self.script.commands.iter().any(|command| sets(&command.words))
+            && !self.script.commands.iter().any(sets)
     }
 
     /// Whether the script defines no other program of this name, nor says where to look for it.

@@ -3,60 +3,15 @@
 use std::rc::Rc;
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::assignments::PROMPTS;
 use crate::analysis::code::{Language, as_code, is_wholly_unknown};
 use crate::analysis::field::{Field, FieldBuilder};
 use crate::analysis::variables::Value;
 use crate::programs::interpreters::is_descriptor;
 use crate::programs::program::Stdin;
 use crate::programs::table;
+use crate::programs::variables::{VariableUse, usage_of};
 use crate::syntax::tree::Assignment;
 use crate::{Access, Quoting};
-
-/// Their value is code for a shell, which some program runs.
-const CODE: [&str; 20] = [
-    "BROWSER",
-    "EDITOR",
-    "FCEDIT",
-    "GIT_ASKPASS",
-    "GIT_EDITOR",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_PAGER",
-    "GIT_PROXY_COMMAND",
-    "GIT_SEQUENCE_EDITOR",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "LESSCLOSE",
-    "LESSOPEN",
-    "MANPAGER",
-    "NPM_CONFIG_SCRIPT_SHELL",
-    "PAGER",
-    "PROMPT_COMMAND",
-    "SSH_ASKPASS",
-    "VISUAL",
-    "npm_config_script_shell",
-];
-/// A shell runs the file that they name.
-const SCRIPTS: [&str; 2] = ["BASH_ENV", "ENV"];
-
-/// A program writes the file or the directory that they name.
-#[rustfmt::skip]
-const OUTPUTS: [&str; 14] = [
-    "COVERAGE_FILE", "GCOV_PREFIX", "GIT_INDEX_FILE", "GMON_OUT_PREFIX", "HISTFILE", "LD_DEBUG_OUTPUT", "LESSHISTFILE", "LLVM_PROFILE_FILE",
-    "MALLOC_TRACE", "NODE_REDIRECT_WARNINGS", "NODE_REPL_HISTORY", "NODE_V8_COVERAGE", "PYTHONPYCACHEPREFIX", "SQLITE_HISTORY",
-];
-
-/// A program takes their value for options of its own. Where it would run something else then, it is given no code.
-const OPTIONS: [(&str, &str); 8] = [
-    ("NODE_OPTIONS", "node -e 0"),
-    ("PERL5OPT", "perl -e 0"),
-    ("RUBYOPT", "ruby -e 0"),
-    ("GREP_OPTIONS", "grep"),
-    ("TAR_OPTIONS", "tar"),
-    ("UNZIP", "unzip"),
-    ("UNZIPOPT", "unzip"),
-    ("ZIPOPT", "zip"),
-];
 
 /// The variables that programs are given.
 #[derive(Clone, Debug, Default)]
@@ -144,9 +99,20 @@ impl Exports {
     }
 }
 
+/// A variable that a program is given.
+#[derive(Clone, Copy)]
+struct GivenVariable<'v> {
+    name: &'v str,
+    value: &'v str,
+    /// What the `*` in its name in the table stands for.
+    found: &'v str,
+    /// The command that is given it.
+    command: usize,
+}
+
 /// Whether the value of a variable is code for a program, or its options.
 pub(crate) fn is_code(name: &str) -> bool {
-    CODE.contains(&name) || OPTIONS.iter().any(|(known, _)| *known == name)
+    matches!(usage_of(name), Some((VariableUse::Code | VariableUse::Options(_), _)))
 }
 
 /// A value that names a file.
@@ -177,47 +143,77 @@ impl Analyzer<'_> {
             let Some((name, value)) = variable.split_once('=').filter(|(_, value)| *value != "…") else {
                 continue;
             };
-            let options = OPTIONS.iter().find(|(known, _)| *known == name);
-            if CODE.contains(&name) {
-                let code = Field::literal(value.trim_start_matches(['|', '-', '@']));
-                self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
-            } else if SCRIPTS.contains(&name) {
-                let file = file_of(value);
-                self.touch(Access::Read, &file, command);
-                self.as_part(|analyzer| analyzer.evaluate(value));
-                if is_descriptor(&file) {
-                    self.as_part(|analyzer| {
-                        analyzer.code_from_process("bash", Language::NewShell, &[]);
-                    });
+            match usage_of(name) {
+                Some((usage, found)) => {
+                    self.run_variable(&GivenVariable { name, value, found, command }, usage)
                 }
-                self.start_up_file(&file, command);
-            } else if PROMPTS.contains(&name) {
-                self.as_part(|analyzer| analyzer.evaluate(value));
-            } else if OUTPUTS.contains(&name) || name.starts_with("GIT_TRACE") && value.starts_with('/') {
+                None if name.starts_with("GIT_TRACE") && value.starts_with('/') => {
+                    self.touch(Access::Write, &file_of(value), command);
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn run_variable(&mut self, given: &GivenVariable<'_>, usage: VariableUse) {
+        let GivenVariable { name, value, found, command } = *given;
+        match usage {
+            VariableUse::Code | VariableUse::Tool => {
+                self.shell_part(value.trim_start_matches(['|', '-', '@']), "sh");
+            }
+            VariableUse::Script(interpreter) => self.script_of_variable(value, interpreter, command),
+            VariableUse::Source(interpreter) => self.inline_code(interpreter, value.to_owned()),
+            VariableUse::Output => {
                 // Below a directory that is not known, the name counts.
                 let is_below = value.starts_with("${");
                 let file = if is_below { Field::literal(value) } else { file_of(value) };
                 self.touch(Access::Write, &file, command);
-            } else if matches!(name, "EXINIT" | "GVIMINIT" | "VIMINIT") {
-                self.inline_code("vim", value.to_owned());
-            } else if name == "SHELL" {
-                self.chosen_shell(value);
-            } else if name == "PERL5DB" {
-                self.inline_code("perl", value.to_owned());
-            } else if name == "INPUTRC" {
-                // Its keys may run commands.
+            }
+            VariableUse::Options(program) => {
+                self.shell_part(&format!("{program} {found} {value}"), "sh");
+                // Some programs take it for one option.
+                if value.starts_with('-') && value.contains('=') && value.contains(' ') {
+                    self.shell_part(&format!("{program} {found} {}", crate::quoted(value)), "sh");
+                }
+            }
+            VariableUse::Prompt => self.as_part(|analyzer| analyzer.evaluate(value)),
+            VariableUse::Shell => self.chosen_shell(value),
+            VariableUse::Keys => {
                 if self.written(&file_of(value)).is_some() {
                     self.doubt_script(name);
                 }
-            } else if let Some((_, program)) = options {
-                let code = Field::literal(format!("{program} {value}"));
-                self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
-            } else if let Some(function) = name.strip_prefix("BASH_FUNC_") {
-                // A shell defines it. It runs as one that was defined and not called.
-                let code = Field::literal(format!("{} {value}", function.trim_end_matches("%%")));
-                self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "bash")));
+            }
+            // A shell defines it. It runs as one that was defined and not called.
+            VariableUse::Function => {
+                self.shell_part(&format!("{} {value}", found.trim_end_matches("%%")), "bash");
             }
         }
+    }
+
+    /// Runs a text as a part of the command at hand.
+    fn shell_part(&mut self, code: &str, shell: &str) {
+        let code = Field::literal(code);
+        self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, shell)));
+    }
+
+    /// A file that an interpreter runs when it starts.
+    fn script_of_variable(&mut self, value: &str, interpreter: &str, command: usize) {
+        let file = file_of(value);
+        let program = self.program(interpreter);
+        let language = match program.map(|program| program.stdin) {
+            Some(Stdin::Shell) => Language::NewShell,
+            _ => Language::Other,
+        };
+        self.touch(Access::Read, &file, command);
+        if language == Language::NewShell {
+            self.as_part(|analyzer| analyzer.evaluate(value));
+        }
+        self.as_part(|analyzer| {
+            if is_descriptor(&file) {
+                analyzer.code_from_process(interpreter, language, &[]);
+            }
+            analyzer.written_code(&file, command, interpreter, language);
+        });
     }
 
     /// What editors and others start in the place of a shell.
@@ -271,13 +267,11 @@ impl Analyzer<'_> {
         // A last word that the user's environment sets is usually an option: `less $LESSFLAGS`.
         let last = value.holes.last().and_then(|(hole, _)| value.text.get(hole.clone()));
         let from_outside = last.and_then(|last| last.strip_prefix('$')).filter(|last| {
-            self.state.get(last).is_none()
-                && !self.state.exports.has(last)
-                && !self.operated.iter().any(|known| known == last)
+            self.state.get(last).is_none() && !self.state.exports.has(last) && !self.is_operated(last)
         });
         let before = from_outside.and_then(|last| code.strip_suffix(&format!(" ${{{last}}}")));
         match before {
-            Some(before) if CODE.contains(&name) => before.to_owned(),
+            Some(before) if matches!(usage_of(name), Some((VariableUse::Code, _))) => before.to_owned(),
             _ => code.into_owned(),
         }
     }

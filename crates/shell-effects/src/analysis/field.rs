@@ -8,6 +8,9 @@ use crate::syntax::parser::is_name;
 /// The variable that stands for what is not known.
 pub(crate) const UNKNOWN_WORD: &str = "unknown_output";
 
+/// A file of a directory, as a part of a word.
+pub(crate) const FOUND: &str = "what was found";
+
 /// One word after all expansions.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Field {
@@ -59,6 +62,15 @@ impl Field {
     /// What is not known, but matches a pattern.
     pub(crate) fn like(pattern: impl Into<String>, written: impl Into<String>) -> Field {
         Field { written: Some(written.into()), ..Field::new(pattern, FieldKind::Glob) }
+    }
+
+    /// Whether it stands for any of many files: a pattern, or what a search finds.
+    pub(crate) fn may_be_any_file(&self) -> bool {
+        match self.kind {
+            FieldKind::Glob | FieldKind::Tree => true,
+            FieldKind::Unknown => self.text.contains(FOUND),
+            FieldKind::Literal => false,
+        }
     }
 
     /// The same in quotes, as a word for a shell.

@@ -5,10 +5,6 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
 use crate::glob::escaped;
 
-/// Commands that print a directory of installed programs, which has no secrets.
-const INSTALLED: [&str; 6] =
-    ["brew --prefix", "npm root", "npm root -g", "pnpm root", "pnpm root -g", "rustc --print sysroot"];
-
 /// What the code of `python -c` prints of a module.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Printed {
@@ -22,15 +18,15 @@ impl Analyzer<'_> {
         let [(part, _)] = word.holes.as_slice() else { return None };
         let (printed, rest) = word.text.split_at_checked(part.end)?;
         let command = printed.strip_prefix("$(")?.strip_suffix(')')?;
-        let program = command.split(' ').next().unwrap_or_default();
+        let (program, arguments) = command.split_once(' ').unwrap_or((command, ""));
+        let is_listed =
+            || self.program(program).is_some_and(|program| program.installed.contains(&arguments));
         let module = || self.prints_module(command);
         if part.start > 0 || rest.contains("..") || !self.is_installed(program) {
             None
         } else if rest.is_empty() {
             if module() == Some(Printed::File) { Some("/usr/lib/*.py".to_owned()) } else { None }
-        } else if rest.starts_with('/')
-            && (INSTALLED.contains(&command) || module() == Some(Printed::Directory))
-        {
+        } else if rest.starts_with('/') && (is_listed() || module() == Some(Printed::Directory)) {
             Some(format!("/usr/lib/*{}", escaped(rest)))
         } else {
             None

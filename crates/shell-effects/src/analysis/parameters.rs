@@ -143,9 +143,14 @@ impl Analyzer<'_> {
 
     /// More than the value of a variable is used.
     fn operates_on(&mut self, name: &str) {
-        if self.operated.len() < MAX_VARIABLES && !self.operated.iter().any(|known| known == name) {
+        if self.operated.len() < MAX_VARIABLES && !self.is_operated(name) {
             self.operated.push(name.to_owned());
         }
+    }
+
+    /// Whether more than the value of a variable is used. After too many, that is so for any.
+    pub(super) fn is_operated(&self, name: &str) -> bool {
+        self.operated.len() >= MAX_VARIABLES || self.operated.iter().any(|known| known == name)
     }
 
     /// `${!name}`: the value is the name of another variable. `${!#}` is the last argument.

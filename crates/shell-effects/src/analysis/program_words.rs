@@ -23,7 +23,7 @@ impl Analyzer<'_> {
     /// A pattern of the shell in the place of the program: the first file that it matches is the program.
     pub(super) fn matched_program(&mut self, first: &Field, fields: &[Field]) {
         let rest = fields.get(1..).unwrap_or_default();
-        if matches!(first.kind, FieldKind::Glob | FieldKind::Tree) {
+        if first.may_be_any_file() {
             let command = self.last_command();
             let interpreter = first.text.as_str();
             self.any_written(&WrittenCode {

@@ -2,7 +2,7 @@
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::directories::moved;
-use crate::analysis::disk::WrittenFile;
+use crate::analysis::disk::{SOMEWHERE, WrittenFile};
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, RedirectionEffects, Stream};
 use crate::programs::interpreters::{is_connection, is_descriptor, is_input};
@@ -10,9 +10,6 @@ use crate::programs::program::Output;
 use crate::programs::table;
 use crate::syntax::tree::{Redirect, Redirection, Word};
 use crate::{Access, Base};
-
-/// The path of a file in a directory that is not known starts so.
-const SOMEWHERE: &str = "\0/";
 
 /// A redirection as one would write it.
 pub(crate) fn shown((access, field): &(Access, Field)) -> String {
@@ -30,6 +27,8 @@ impl Analyzer<'_> {
                     found.touched.push((Access::Read, field.clone()));
                     if redirect.is_standard {
                         (found.input, found.input_file) = (Some(content), Some(field));
+                    } else {
+                        found.opens_input = true;
                     }
                     continue;
                 }
@@ -60,6 +59,8 @@ impl Analyzer<'_> {
             };
             if redirect.is_standard {
                 (found.input, found.input_file) = (Some(input), None);
+            } else {
+                found.opens_input = true;
             }
         }
         found
@@ -123,7 +124,7 @@ impl Analyzer<'_> {
             return self.scope.input.clone();
         }
         if is_descriptor(file) {
-            return if self.streams.has_process { self.streams.process.clone() } else { Stream::Unknown };
+            return self.process_output();
         }
         match self.written(file) {
             Some(written) => written.content(),
@@ -211,6 +212,13 @@ impl Analyzer<'_> {
             self.state.disk.write(path, content.clone(), appends, by.clone());
         }
         self.state.disk = self.state.disk.join(&before);
+    }
+
+    /// Remembers that files were written whose names start so.
+    pub(crate) fn wrote_pieces(&mut self, start: &Field) {
+        for path in self.paths_of(start) {
+            self.state.disk.write_pieces(&path);
+        }
     }
 
     /// A file gets what was written to another one.

@@ -1,12 +1,18 @@
 //! Scripts, programs and modules in files that the same command wrote.
 
+use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
-use crate::analysis::disk::WrittenFile;
-use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::disk::{SOMEWHERE, WrittenFile};
+use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
 use crate::programs::arguments::Call;
 use crate::programs::inline_calls;
+use crate::programs::languages::SourceLanguage;
+
+/// Files with the scripts of a package, and the key of those.
+const PACKAGES: [(&str, &str); 3] =
+    [("package.json", "\"scripts\""), ("deno.json", "\"tasks\""), ("deno.jsonc", "\"tasks\"")];
 
 /// Who runs a file that this script wrote.
 #[derive(Clone, Copy)]
@@ -39,7 +45,7 @@ impl Analyzer<'_> {
             command.script = Some(words.join(" "));
         }
         let code = WrittenCode { command: call.command, interpreter: call.name, language, arguments };
-        if matches!(file.kind, FieldKind::Glob | FieldKind::Tree) {
+        if file.may_be_any_file() {
             return self.any_written(&code);
         }
         self.run_file(file, &code);
@@ -57,7 +63,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The scripts of a `package.json` that this script wrote, and the shell that runs them.
+    /// The scripts of a package that this script wrote, and the shell that runs them.
     pub(crate) fn package_scripts(&mut self, fields: &[Field]) {
         let attached =
             fields.iter().filter_map(|field| Some(field.with(field.text.strip_prefix("--script-shell=")?)));
@@ -70,13 +76,41 @@ impl Analyzer<'_> {
         for shell in attached.chain(next).collect::<Vec<_>>() {
             self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&[shell])));
         }
-        for path in self.state.disk.named("package.json") {
-            let Some(written) = self.state.disk.written(&path) else { continue };
-            if let Stream::Text(printed) = written.content() {
-                let (_, scripts) = printed.text.text.split_once("\"scripts\"").unwrap_or_default();
-                for code in inline_calls::json_values(scripts) {
-                    self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
-                }
+        if self.state.disk.is_untouched() {
+            return;
+        }
+        if self.state.disk.is_full() {
+            self.doubt(Doubt::TooMany("files"));
+        }
+        for (file, key) in PACKAGES {
+            for path in self.state.disk.named(file) {
+                self.scripts_of(&path, key);
+            }
+        }
+        for settings in self.state.disk.named(".npmrc") {
+            self.script_shell_in(&settings);
+        }
+    }
+
+    /// The scripts in a file that this script wrote.
+    fn scripts_of(&mut self, path: &str, key: &str) {
+        let Some(written) = self.state.disk.written(path) else { return };
+        let Stream::Text(printed) = written.content() else { return };
+        let (_, scripts) = printed.text.text.split_once(key).unwrap_or_default();
+        for code in inline_calls::json_values(scripts) {
+            self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+        }
+    }
+
+    /// `script-shell=PROGRAM` in the settings of npm.
+    fn script_shell_in(&mut self, path: &str) {
+        let Some(written) = self.state.disk.written(path) else { return };
+        let Stream::Text(printed) = written.content() else { return };
+        for line in printed.text.text.lines() {
+            let Some((name, shell)) = line.split_once('=') else { continue };
+            if name.trim() == "script-shell" {
+                let shell = Field::literal(shell.trim().trim_matches(['"', '\'']));
+                self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&[shell])));
             }
         }
     }
@@ -125,7 +159,9 @@ impl Analyzer<'_> {
     }
 
     fn written_programs(&mut self, code: &WrittenCode<'_>, is_searched: impl Fn(&str) -> bool) {
-        for path in self.state.disk.named(code.interpreter).into_iter().filter(|path| is_searched(path)) {
+        for path in
+            self.state.disk.perhaps_named(code.interpreter).into_iter().filter(|path| is_searched(path))
+        {
             self.as_part(|analyzer| {
                 analyzer.run_file(&Field::literal(path), code);
             });
@@ -184,7 +220,7 @@ impl Analyzer<'_> {
         }
         let command = self.last_command();
         for file in fields.iter().skip(1).filter(|field| field.is_literal()) {
-            if let Some(interpreter) = source_language(&file.text) {
+            if let Some((_, interpreter)) = SourceLanguage::of_file(&file.text) {
                 self.written_code(file, command, interpreter, Language::Other);
             }
         }
@@ -202,8 +238,10 @@ impl Analyzer<'_> {
             let is_named = call.fields.iter().skip(1).any(|field| field.text.contains(stem));
             let is_known =
                 file.parts().iter().all(|part| matches!(part, Stream::Text(text) if !text.and_more));
-            let same = source_language(name).is_some_and(|of| same_language(of, call.name));
-            if same && !is_script && (is_named || is_known) {
+            let same = SourceLanguage::of_file(name)
+                .is_some_and(|(language, _)| call.program.language == Some(language));
+            let may_be_any = *path == *SOMEWHERE;
+            if may_be_any || same && !is_script && (is_named || is_known) {
                 let code = WrittenCode {
                     command: call.command,
                     interpreter: call.name,
@@ -215,29 +253,5 @@ impl Analyzer<'_> {
                 });
             }
         }
-    }
-}
-
-/// The endings of source files, with what runs them or the language.
-const SOURCES: &[(&str, &[&str])] = &[
-    ("c", &["c", "cc", "cpp", "cxx", "h", "hpp", "m", "go", "java", "kt", "rs", "swift", "zig"]),
-    ("node", &["cjs", "cts", "js", "jsx", "mjs", "mts", "ts", "tsx"]),
-    ("perl", &["pl", "pm"]),
-    ("php", &["php"]),
-    ("python3", &["py"]),
-    ("ruby", &["rb"]),
-];
-
-/// What runs a source file, from its name.
-fn source_language(name: &str) -> Option<&'static str> {
-    let (_, ending) = name.rsplit_once('.')?;
-    SOURCES.iter().find(|(_, endings)| endings.contains(&ending)).map(|(interpreter, _)| *interpreter)
-}
-
-fn same_language(language: &str, interpreter: &str) -> bool {
-    match language {
-        "node" => matches!(interpreter, "bun" | "deno" | "node" | "nodejs" | "ts-node" | "tsx"),
-        "python3" => interpreter.starts_with("py"),
-        language => language == interpreter,
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct ShellOptions {
     pub(crate) has_sourced: bool,
     /// Whether the declaration at hand changes the case of values.
     pub(crate) changes_case: bool,
-    /// Variables that may hold something else than what they are given: in lower case, or set again by a trap.
+    /// Variables that may hold something else than what they are given: in lower case, or set again by a trap. Sorted.
     unsteady: Rc<Vec<String>>,
 }
 
@@ -44,8 +44,8 @@ impl ShellOptions {
     }
 
     pub(crate) fn make_unsteady(&mut self, name: &str) {
-        if !self.is_unsteady(name) {
-            Rc::make_mut(&mut self.unsteady).push(name.to_owned());
+        if let Err(at) = self.unsteady.binary_search_by(|unsteady| unsteady.as_str().cmp(name)) {
+            Rc::make_mut(&mut self.unsteady).insert(at, name.to_owned());
         }
     }
 

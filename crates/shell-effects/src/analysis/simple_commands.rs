@@ -1,6 +1,5 @@
 //! Simple commands: which program it is, and what follows from that.
 
-use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
@@ -9,16 +8,14 @@ use crate::analysis::stream::{RedirectionEffects, Stream};
 use crate::analysis::variables::SavedVariable;
 use crate::analysis::{exports, redirections};
 use crate::programs::arguments::{self, Arguments, Call};
-use crate::programs::program::{Action, Output, Stdin};
+use crate::programs::program::{Action, Output, Sets, Stdin};
 use crate::programs::tools::prints_settings;
 use crate::programs::{editors, launchers, table, wrappers};
 use crate::syntax::tree::{Assignment, Redirect, Word};
+use crate::{Access, Doubt};
 
-/// Files that `exec` opens beyond this number are not followed.
+/// Files that `exec` opens beyond this number are not followed, which is a doubt.
 const MAX_OPENED: usize = 16;
-
-/// Builtins that set variables which their arguments name.
-const SETTING: &[&str] = &["getopts", "let", "printf", "read"];
 
 /// How `exec` redirects what follows it.
 #[derive(Default)]
@@ -78,6 +75,8 @@ impl Analyzer<'_> {
             fields.extend(self.fields(word));
         }
         let mut redirected = self.redirected(redirects);
+        let had_inputs = self.streams.has_inputs;
+        self.streams.has_inputs |= redirected.opens_input;
         let input = redirected.input.take();
         if let Some(input) = &input {
             self.set_input(input.clone());
@@ -114,9 +113,15 @@ impl Analyzer<'_> {
         }
         // `exec > FILE`, `exec 3> FILE`.
         let is_exec = fields.len() == 1 && fields.first().is_some_and(|field| field.text == "exec");
+        if !is_exec {
+            self.streams.has_inputs = had_inputs;
+        }
         if is_exec {
             self.streams.opened.append(&mut redirected.opened);
-            self.streams.opened.truncate(MAX_OPENED);
+            if self.streams.opened.len() > MAX_OPENED {
+                self.streams.opened.truncate(MAX_OPENED);
+                self.doubt(Doubt::TooMany("open files"));
+            }
         }
         if is_exec {
             OpenRedirections { to_file: redirected.to_file, input }
@@ -249,14 +254,16 @@ impl Analyzer<'_> {
             let words = fields.iter().skip(1).filter(|field| field.is_literal() && is_evaluated(&field.text));
             words.for_each(|word| self.evaluate(&word.text));
         }
-        let sets =
-            program.is_some_and(|program| program.builtin.declares || SETTING.contains(&program.name()));
-        let prints = called == Some("printf") && fields.get(1).is_none_or(|option| option.text != "-v");
-        if sets && !prints && fields.iter().skip(1).any(names_unknown) {
+        let sets = program.is_some_and(|program| match program.builtin.sets {
+            Sets::Nothing => program.builtin.declares,
+            Sets::Arguments => true,
+            Sets::ByOption(name) => fields.get(1).is_some_and(|option| option.text == name),
+        });
+        if sets && fields.iter().skip(1).any(names_unknown) {
             self.state.options.has_sourced = true;
         }
         self.program_on_path(fields, command);
-        if matches!(called, Some("bun" | "node" | "npm" | "npx" | "pnpm" | "yarn")) {
+        if program.is_some_and(|program| program.runs_package_scripts) {
             self.package_scripts(fields);
         }
         let is_function = self.call(&first.text, fields.get(1..).unwrap_or_default());

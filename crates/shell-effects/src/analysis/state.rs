@@ -27,7 +27,7 @@ pub(crate) struct State {
     pub(crate) options: ShellOptions,
     /// `$0`, where it is known.
     pub(crate) zero: Option<Rc<Field>>,
-    /// Variables that are certainly local to the function that runs.
+    /// Variables that are certainly local to the function that runs, sorted.
     pub(crate) locals: Rc<Vec<String>>,
 }
 
@@ -77,30 +77,51 @@ impl State {
 
     /// Either this state or another one.
     pub(crate) fn join(&mut self, other: &State) {
-        self.variables = self.variables.join(&other.variables);
-        self.functions = self.functions.join(&other.functions);
-        self.aliases = self.aliases.join(&other.aliases);
-        self.positional = join_positional(&self.positional, &other.positional);
-        self.directories = self.directories.join(&other.directories);
-        self.exports = self.exports.join(&other.exports);
-        self.disk = self.disk.join(&other.disk);
-        self.options = self.options.join(&other.options);
-        if self.zero != other.zero {
-            self.zero = None;
-        }
-        if self.locals != other.locals {
-            let both = self.locals.iter().filter(|name| other.locals.contains(name)).cloned();
-            self.locals = Rc::new(both.collect());
-        }
+        // A field that is added needs a line here.
+        let State {
+            variables,
+            functions,
+            aliases,
+            positional,
+            directories,
+            exports,
+            disk,
+            options,
+            zero,
+            locals,
+        } = other;
+        self.variables = self.variables.join(variables);
+        self.functions = self.functions.join(functions);
+        self.aliases = self.aliases.join(aliases);
+        self.positional = if_same(&self.positional, positional);
+        self.directories = self.directories.join(directories);
+        self.exports = self.exports.join(exports);
+        self.disk = self.disk.join(disk);
+        self.options = self.options.join(options);
+        self.zero = if_same(&self.zero, zero);
+        self.locals = join_locals(&self.locals, locals);
     }
 
-    /// What differs from an earlier state, which was joined with this one, becomes unknown. Functions and aliases stay: the
-    /// number of their bodies in a script is limited. Exports show the values of variables, which become unknown themselves.
+    /// What differs from an earlier state, which was joined with this one, becomes unknown, so that a loop comes to an end. The other
+    /// fields come to one by themselves. Functions and aliases: the number of their bodies in a script is limited. Exports: they show the
+    /// values of variables, which become unknown. Options: a join only switches them on. `$0` and the local variables: a join only
+    /// takes something away.
     pub(crate) fn widen(&mut self, other: &State) {
-        let State { variables, positional, directories, disk, .. } = self;
+        let State {
+            variables,
+            positional,
+            directories,
+            disk,
+            functions: _,
+            aliases: _,
+            exports: _,
+            options: _,
+            zero: _,
+            locals: _,
+        } = self;
         variables.widen(&other.variables);
         directories.widen(&other.directories);
-        *positional = join_positional(positional, &other.positional);
+        *positional = if_same(positional, &other.positional);
         disk.widen(&other.disk);
     }
 
@@ -122,18 +143,40 @@ impl State {
     /// Whether everything that another state allows is possible here as well.
     #[cfg(test)]
     pub(crate) fn covers(&self, other: &State) -> bool {
-        self.variables.covers(&other.variables)
-            && self.functions.covers(&other.functions)
-            && self.aliases.covers(&other.aliases)
-            && (self.positional.is_none() || self.positional == other.positional)
-            && self.directories.covers(&other.directories)
-            && self.exports.covers(&other.exports)
-            && self.disk.covers(&other.disk)
-            && self.options.covers(&other.options)
-            && (self.zero.is_none() || self.zero == other.zero)
+        let State {
+            variables,
+            functions,
+            aliases,
+            positional,
+            directories,
+            exports,
+            disk,
+            options,
+            zero,
+            locals,
+        } = other;
+        self.variables.covers(variables)
+            && self.functions.covers(functions)
+            && self.aliases.covers(aliases)
+            && (self.positional.is_none() || self.positional == *positional)
+            && self.directories.covers(directories)
+            && self.exports.covers(exports)
+            && self.disk.covers(disk)
+            && self.options.covers(options)
+            && (self.zero.is_none() || self.zero == *zero)
+            && self.locals.iter().all(|name| locals.contains(name))
     }
 }
 
-fn join_positional(mine: &Option<Rc<Vec<Field>>>, theirs: &Option<Rc<Vec<Field>>>) -> Option<Rc<Vec<Field>>> {
+/// What is known only where both ways agree.
+fn if_same<T: PartialEq>(mine: &Option<Rc<T>>, theirs: &Option<Rc<T>>) -> Option<Rc<T>> {
     if mine == theirs { mine.clone() } else { None }
+}
+
+/// Variables are certainly local where they are in both ways.
+fn join_locals(mine: &Rc<Vec<String>>, theirs: &Rc<Vec<String>>) -> Rc<Vec<String>> {
+    if mine == theirs {
+        return Rc::clone(mine);
+    }
+    Rc::new(mine.iter().filter(|name| theirs.contains(name)).cloned().collect())
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::analysis::field::{Field, FieldBuilder, FieldKind};
+use crate::analysis::field::{FOUND, Field, FieldBuilder, FieldKind};
 use crate::{Access, Quoting, Target};
 
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -45,6 +45,8 @@ pub(crate) struct RedirectionEffects {
     pub(crate) output: Vec<(Field, bool)>,
     /// Files that are opened for writing with another descriptor.
     pub(crate) opened: Vec<Field>,
+    /// Whether another descriptor is opened for reading.
+    pub(crate) opens_input: bool,
     /// Whether the standard output goes elsewhere.
     pub(crate) leaves: bool,
 }
@@ -193,7 +195,7 @@ pub(crate) fn found(target: &Target) -> Field {
         Target::WorkTree => Field::new(WORK_TREE, FieldKind::Tree),
         Target::Unknown(text) if text == SEARCHED => Field::unknown(SEARCHED),
         Target::Into { .. } | Target::Among { .. } | Target::Trees(_) | Target::Unknown(_) => {
-            Field::unknown("what was found")
+            Field::unknown(FOUND)
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::environment::ArchiveFormat;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::{self, Call, Flags};
@@ -93,7 +94,8 @@ fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             .all(|names| arguments.values(names).count() < 2)
         && !analyzer.may_be_given(&["TAR_OPTIONS", "GZIP"]);
     let strip = arguments.value(&["--strip-components"]).map_or(Ok(0), |strip| strip.text.parse::<usize>());
-    let unpacked = Extraction { directory, archive, strip: if is_plain { strip.ok() } else { None } };
+    let strip = if is_plain { strip.ok() } else { None };
+    let unpacked = Extraction { directory, archive, format: ArchiveFormat::Tar, strip };
     if !looked_into(analyzer, call, &unpacked) {
         extracted(analyzer, call, directory, archive);
     }
@@ -192,16 +194,17 @@ const PLAIN_TAR: &[&str] = &[
 struct Extraction<'f> {
     directory: Option<&'f Field>,
     archive: Option<&'f Field>,
+    format: ArchiveFormat,
     /// How many directories at the start of a name are left out. None if other options change the names.
     strip: Option<usize>,
 }
 
 /// Writes the files that are in an archive, if these are known.
 fn looked_into(analyzer: &mut Analyzer<'_>, call: &Call<'_>, unpacked: &Extraction<'_>) -> bool {
-    let Extraction { directory, archive: Some(archive), strip: Some(strip) } = *unpacked else {
+    let Extraction { directory, archive: Some(archive), format, strip: Some(strip) } = *unpacked else {
         return false;
     };
-    let Some(members) = analyzer.earlier_members(call.program.name(), archive, call.command) else {
+    let Some(members) = analyzer.earlier_members(format, archive, call.command) else {
         return false;
     };
     // Programs differ in whether these parts count.
@@ -262,8 +265,12 @@ fn unzip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             arguments.flags.iter().all(|(flag, _)| ["-o", "-n", "-q", "-u", "-d"].contains(&flag.as_str()))
                 && arguments.values(&["-d"]).count() < 2
                 && !analyzer.may_be_given(&["UNZIP", "UNZIPOPT", "ZIPINFO", "ZIPINFOOPT"]);
-        let unpacked =
-            Extraction { directory, archive: Some(archive), strip: if is_plain { Some(0) } else { None } };
+        let unpacked = Extraction {
+            directory,
+            archive: Some(archive),
+            format: ArchiveFormat::Zip,
+            strip: if is_plain { Some(0) } else { None },
+        };
         if !looked_into(analyzer, call, &unpacked) {
             extracted(analyzer, call, directory, Some(archive));
         }

@@ -5,8 +5,10 @@ use crate::programs::program::Program;
 
 /// The flags of a program, separated by blanks: `-x=` takes a value, `-x=r` a file that it reads, `-x=w` one that it
 /// writes, `-x=d` the directory in which it works, `-x?` a value only if that is part of the same word. All other flags take none.
-/// For who allows the program without the option: `-x=x` is a command that it runs, `-x=c` code, or another thing by which it runs
-/// or writes something, `-x=f` a file of such, and `-x!` does so without a value. A single dash before all others says that flags are never joined.
+/// `-x=e` is code in the program's own language, which it runs instead of a script, `-x=b` such code that it runs before its script,
+/// and `-x=m` a module that it loads first. For who allows the program without the option: `-x=x` is a command that it runs, `-x=c`
+/// another thing by which it runs or writes something, `-x=f` a file of such, and `-x!` does so without a value. A single dash before
+/// all others says that flags are never joined.
 pub(crate) type Flags = &'static str;
 
 #[derive(Debug, Default)]
@@ -41,6 +43,19 @@ impl Arguments {
         let is_directory = |name: &str| file_access(flags, name) == Some(b'd');
         let found = self.flags.iter().filter(|(name, _)| is_directory(name));
         found.filter_map(|(_, value)| value.clone()).collect()
+    }
+
+    /// The values of all flags that are described as taking this: the letter after `=`.
+    pub(crate) fn values_of<'a>(&'a self, flags: Flags, kind: u8) -> impl Iterator<Item = &'a Field> {
+        let found = self.flags.iter().filter(move |(name, _)| file_access(flags, name) == Some(kind));
+        found.filter_map(|(_, value)| value.as_ref())
+    }
+
+    /// The code in the program's own language that its options hold, in order.
+    pub(crate) fn code<'a>(&'a self, flags: Flags) -> impl Iterator<Item = &'a Field> {
+        let is_code = move |name: &str| matches!(file_access(flags, name), Some(b'e' | b'b'));
+        let found = self.flags.iter().filter(move |(name, _)| is_code(name));
+        found.filter_map(|(_, value)| value.as_ref())
     }
 
     /// The values of all of these flags.

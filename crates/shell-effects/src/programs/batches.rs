@@ -2,7 +2,7 @@
 
 use crate::Quoting;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::field::{FOUND, Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::{Arguments, Call};
 use crate::syntax::quotes::decoded;
@@ -95,9 +95,6 @@ fn given(input: &Stream, arguments: &Arguments, by_lines: bool) -> Vec<Field> {
 pub(crate) fn lines(input: &Stream) -> Vec<Field> {
     given(input, &Arguments::default(), true)
 }
-
-/// A file of a directory, as a part of a word.
-const FOUND: &str = "what was found";
 
 /// A word with a placeholder replaced by what it stands for.
 pub(crate) fn replaced(word: &Field, mark: &str, by: &Field) -> Field {

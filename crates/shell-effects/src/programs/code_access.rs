@@ -3,6 +3,7 @@
 
 use crate::CodeAccess;
 use crate::programs::code_reading;
+use crate::programs::languages::SourceLanguage;
 
 /// Parts of names of functions that write, delete, or hide what is called.
 const WRITING_PARTS: &[&str] = &[
@@ -91,17 +92,17 @@ const SHORT_MODES: &[&str] = &["a", "x"];
 
 /// What a code may do.
 pub(crate) fn of(interpreter: &str, code: &str) -> CodeAccess {
-    if code_reading::kind_of(interpreter).is_none() {
+    let Some(language) = code_reading::language_of(interpreter) else {
         return CodeAccess { writes: true, runs: true };
-    }
-    let only_reads = code_reading::only_reads(interpreter, code);
+    };
+    let only_reads = code_reading::only_reads(language, code);
     let code = code.to_ascii_lowercase();
     let mut access = CodeAccess {
         writes: !only_reads
             || has_mode(&code)
-            || redirects(interpreter, &code)
+            || redirects(language, &code)
             || replaces_files(&code)
-            || opens_otherwise(interpreter, &code)
+            || opens_otherwise(language, &code)
             || ["os.open", "\\x", "\\u", "\\1"].iter().any(|hidden| code.contains(hidden)),
         runs: code.contains('`') || code.contains("qx"),
     };
@@ -134,7 +135,7 @@ fn has_mode(code: &str) -> bool {
 }
 
 /// Whether a file may be opened in a mode that is not written there: `f = open`, `open(name, mode)`, `path.open(mode)`.
-fn opens_otherwise(interpreter: &str, code: &str) -> bool {
+fn opens_otherwise(language: SourceLanguage, code: &str) -> bool {
     let is_read_mode = |mode: &str| {
         let mode = mode.trim_start().trim_start_matches("mode").trim_start_matches([' ', '=']);
         let quoted = [
@@ -151,7 +152,7 @@ fn opens_otherwise(interpreter: &str, code: &str) -> bool {
             return false;
         }
         let Some(arguments) = after.trim_start().strip_prefix('(') else { return true };
-        if interpreter.starts_with("perl") {
+        if language == SourceLanguage::Perl {
             return true;
         }
         // What comes before the first comma or parenthesis outside of the first text.
@@ -181,12 +182,12 @@ fn opens_otherwise(interpreter: &str, code: &str) -> bool {
 }
 
 /// Redirections of awk and perl.
-fn redirects(interpreter: &str, code: &str) -> bool {
-    if interpreter.ends_with("awk") {
+fn redirects(language: SourceLanguage, code: &str) -> bool {
+    if language == SourceLanguage::Awk {
         return code.replace("||", "").contains('|') || awk_writes(code);
     }
     let code = code.replace("->", "").replace("=>", "").replace(">=", "");
-    (interpreter.starts_with("perl") && code.contains('>'))
+    (language == SourceLanguage::Perl && code.contains('>'))
         || ["\">", "'>", "+<", "\"|", "'|"].iter().any(|mode| code.contains(mode))
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Lines are looked at one by one. A name counts as left out where it is compared, and the condition skips what is equal.
 
-use crate::programs::code_reading::{self, CodeKind};
+use crate::programs::languages::SourceLanguage;
 
 /// Longer lines may do anything with a name.
 const MAX_LINE: usize = 2048;
@@ -13,12 +13,12 @@ const MAX_CONSTANTS: usize = 64;
 
 /// Code without the names that it only leaves out.
 pub(crate) fn without_exclusions(interpreter: &str, code: &str) -> String {
-    let kind = match code_reading::kind_of(interpreter) {
-        Some(kind @ (CodeKind::Python | CodeKind::JavaScript)) => kind,
+    let kind = match SourceLanguage::of(interpreter) {
+        Some(kind @ (SourceLanguage::Python | SourceLanguage::JavaScript)) => kind,
         _ => return code.to_owned(),
     };
-    let code = if kind == CodeKind::JavaScript { &without_environment(code) } else { code };
-    let ends = |c: char| c == '\n' || kind == CodeKind::JavaScript && matches!(c, ';' | '{' | '}');
+    let code = if kind == SourceLanguage::JavaScript { &without_environment(code) } else { code };
+    let ends = |c: char| c == '\n' || kind == SourceLanguage::JavaScript && matches!(c, ';' | '{' | '}');
     let lines: Vec<&str> = code.split_inclusive(ends).collect();
     let has_else = words(code).any(|word| matches!(word, "else" | "elif"));
     let constants = constants(kind, &lines);
@@ -78,7 +78,7 @@ enum Skip {
 }
 
 impl Skip {
-    fn of(kind: CodeKind, line: &str, next: &str, has_else: bool) -> Skip {
+    fn of(kind: SourceLanguage, line: &str, next: &str, has_else: bool) -> Skip {
         // What may be a part of a longer text or of a comment.
         let is_plain =
             !line.contains("\"\"\"") && !line.contains("'''") && !line.contains(['\\', '#', '`', '?']);
@@ -87,12 +87,13 @@ impl Skip {
         }
         let line = line.trim();
         let body = match kind {
-            CodeKind::Python => match line.rsplit_once(':').map(|(condition, body)| (condition, body.trim()))
-            {
-                Some((_, "")) => next.trim(),
-                Some((_, body)) => body,
-                None => "",
-            },
+            SourceLanguage::Python => {
+                match line.rsplit_once(':').map(|(condition, body)| (condition, body.trim())) {
+                    Some((_, "")) => next.trim(),
+                    Some((_, body)) => body,
+                    None => "",
+                }
+            }
             _ => match line.rsplit_once(')') {
                 Some((_, "" | " {")) => next.trim(),
                 Some((_, body)) => body.trim().trim_start_matches('{').trim_end_matches('}').trim(),
@@ -234,18 +235,18 @@ fn is_object(c: char) -> bool {
 }
 
 /// The constants that are lists of texts.
-fn constants<'c>(kind: CodeKind, lines: &[&'c str]) -> Vec<&'c str> {
+fn constants<'c>(kind: SourceLanguage, lines: &[&'c str]) -> Vec<&'c str> {
     lines.iter().filter_map(|line| defined(kind, line)).take(MAX_CONSTANTS).collect()
 }
 
 /// The name that a line gives to a list of texts.
-fn defined(kind: CodeKind, line: &str) -> Option<&str> {
+fn defined(kind: SourceLanguage, line: &str) -> Option<&str> {
     if line.len() > MAX_LINE {
         return None;
     }
     let line = line.trim().trim_end_matches(';');
     let line = match kind {
-        CodeKind::JavaScript => line.strip_prefix("const ")?,
+        SourceLanguage::JavaScript => line.strip_prefix("const ")?,
         _ => line,
     };
     let (name, value) = line.split_once('=')?;

@@ -3,69 +3,45 @@
 
 use self::lists::{AWK, FS, Harmless, JAVASCRIPT, NAMED, OS_PATH, PERL, PHP, PYTHON, READ_MODES, RUBY};
 use self::token::{Token, arguments, tokens};
+use crate::programs::languages::SourceLanguage;
 
 mod lists;
 mod token;
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum CodeKind {
-    Python,
-    JavaScript,
-    Perl,
-    Ruby,
-    Php,
-    Awk,
+/// What code of a language may call. Code of other languages may do anything.
+fn lists(language: SourceLanguage) -> Option<&'static Harmless> {
+    match language {
+        SourceLanguage::Python => Some(&PYTHON),
+        SourceLanguage::JavaScript => Some(&JAVASCRIPT),
+        SourceLanguage::Perl => Some(&PERL),
+        SourceLanguage::Ruby => Some(&RUBY),
+        SourceLanguage::Php => Some(&PHP),
+        SourceLanguage::Awk => Some(&AWK),
+        _ => None,
+    }
 }
 
-/// How the names of interpreters start.
-const INTERPRETERS: &[(&str, CodeKind)] = &[
-    ("python", CodeKind::Python),
-    ("pypy", CodeKind::Python),
-    ("node", CodeKind::JavaScript),
-    ("deno", CodeKind::JavaScript),
-    ("bun", CodeKind::JavaScript),
-    ("ts-node", CodeKind::JavaScript),
-    ("tsx", CodeKind::JavaScript),
-    ("perl", CodeKind::Perl),
-    ("ruby", CodeKind::Ruby),
-    ("php", CodeKind::Php),
-    ("awk", CodeKind::Awk),
-    ("gawk", CodeKind::Awk),
-    ("mawk", CodeKind::Awk),
-    ("nawk", CodeKind::Awk),
-];
-
-/// Which language an interpreter runs. Other code may do anything.
-pub(super) fn kind_of(interpreter: &str) -> Option<CodeKind> {
-    INTERPRETERS.iter().find(|(start, _)| interpreter.starts_with(start)).map(|(_, kind)| *kind)
+/// The language of an interpreter, if its code is read.
+pub(super) fn language_of(interpreter: &str) -> Option<SourceLanguage> {
+    SourceLanguage::of(interpreter).filter(|language| lists(*language).is_some())
 }
 
 /// Whether code only reads files.
-pub(super) fn only_reads(interpreter: &str, code: &str) -> bool {
-    let Some(kind) = kind_of(interpreter) else { return false };
+pub(super) fn only_reads(kind: SourceLanguage, code: &str) -> bool {
+    let Some(lists) = lists(kind) else { return false };
     let Some(tokens) = tokens(kind, code) else { return false };
-    let reader = Reader { tokens: &tokens, kind };
+    let reader = Reader { tokens: &tokens, kind, lists };
     (0..tokens.len()).all(|at| reader.is_harmless(at).is_some())
 }
 
 struct Reader<'t, 'c> {
     tokens: &'t [Token<'c>],
-    kind: CodeKind,
+    kind: SourceLanguage,
+    lists: &'static Harmless,
 }
 
 /// Each looks at one token, and is None if that may do more than read.
 impl<'c> Reader<'_, 'c> {
-    fn lists(&self) -> &'static Harmless {
-        match self.kind {
-            CodeKind::Python => &PYTHON,
-            CodeKind::JavaScript => &JAVASCRIPT,
-            CodeKind::Perl => &PERL,
-            CodeKind::Ruby => &RUBY,
-            CodeKind::Php => &PHP,
-            CodeKind::Awk => &AWK,
-        }
-    }
-
     fn token(&self, at: usize) -> Option<Token<'c>> {
         self.tokens.get(at).copied()
     }
@@ -87,9 +63,9 @@ impl<'c> Reader<'_, 'c> {
             Token::Name(name) => {
                 self.name(at, name)?;
                 match self.kind {
-                    CodeKind::Python => self.python_name(at, name),
-                    CodeKind::JavaScript => self.javascript_name(at, name),
-                    CodeKind::Ruby if name == "require" => {
+                    SourceLanguage::Python => self.python_name(at, name),
+                    SourceLanguage::JavaScript => self.javascript_name(at, name),
+                    SourceLanguage::Ruby if name == "require" => {
                         if self.token(at + 1) == Some(Token::Text("json")) { Some(()) } else { None }
                     }
                     _ => Some(()),
@@ -100,13 +76,13 @@ impl<'c> Reader<'_, 'c> {
 
     /// What is called: a name, which is looked at itself.
     fn parenthesis(&self, at: usize) -> Option<()> {
-        let lists = self.lists();
+        let lists = self.lists;
         match self.before(at, 1) {
             Some(Token::Name(name)) if self.before(at, 2) == Some(Token::Sign('.')) => {
                 if lists.methods.contains(&name) { Some(()) } else { None }
             }
             Some(Token::Name(name)) => {
-                let is_variable = matches!(self.kind, CodeKind::Perl | CodeKind::Php)
+                let is_variable = matches!(self.kind, SourceLanguage::Perl | SourceLanguage::Php)
                     && matches!(self.before(at, 2), Some(Token::Sign('$' | '@' | '%')));
                 let is_known = lists.functions.contains(&name) || lists.words.contains(&name);
                 if is_known && !is_variable { Some(()) } else { None }
@@ -121,28 +97,28 @@ impl<'c> Reader<'_, 'c> {
         let is_twice = self.is_sign(at + 1, sign) || self.before(at, 1) == Some(Token::Sign(sign));
         let next = self.token(at + 1);
         let is_clear = match (self.kind, sign) {
-            (CodeKind::Python, '@') => false,
-            (CodeKind::Python, '*') => !is_twice,
-            (CodeKind::JavaScript, '=') => next != Some(Token::Sign('>')),
-            (CodeKind::JavaScript, '.') => !is_twice,
+            (SourceLanguage::Python, '@') => false,
+            (SourceLanguage::Python, '*') => !is_twice,
+            (SourceLanguage::JavaScript, '=') => next != Some(Token::Sign('>')),
+            (SourceLanguage::JavaScript, '.') => !is_twice,
             // `<!--` and `-->` start comments.
-            (CodeKind::JavaScript, '#' | '@') => false,
+            (SourceLanguage::JavaScript, '#' | '@') => false,
             // A block after a condition, and no object or function.
-            (CodeKind::JavaScript, '{') => {
+            (SourceLanguage::JavaScript, '{') => {
                 matches!(self.before(at, 1), Some(Token::Sign(')') | Token::Name("else")))
             }
-            (CodeKind::JavaScript, '<') => next != Some(Token::Sign('!')),
-            (CodeKind::JavaScript, '>') => self.before(at, 1) != Some(Token::Sign('-')),
-            (CodeKind::Perl, '*' | '?' | '~') => false,
-            (CodeKind::Perl | CodeKind::Php, '$') => {
+            (SourceLanguage::JavaScript, '<') => next != Some(Token::Sign('!')),
+            (SourceLanguage::JavaScript, '>') => self.before(at, 1) != Some(Token::Sign('-')),
+            (SourceLanguage::Perl, '*' | '?' | '~') => false,
+            (SourceLanguage::Perl | SourceLanguage::Php, '$') => {
                 matches!(next, Some(Token::Name(_))) && !is_arrow(self, at)
             }
-            (CodeKind::Perl, '@') => matches!(next, Some(Token::Name(_))),
-            (CodeKind::Perl | CodeKind::Ruby | CodeKind::Php, '&') => is_twice,
-            (CodeKind::Perl | CodeKind::Ruby | CodeKind::Php, '<') => !is_twice,
-            (CodeKind::Ruby, '%' | '$' | '@' | '?' | ':' | '*' | '|') => false,
-            (CodeKind::Php, '?' | '@' | ':') => false,
-            (CodeKind::Awk, '@') => false,
+            (SourceLanguage::Perl, '@') => matches!(next, Some(Token::Name(_))),
+            (SourceLanguage::Perl | SourceLanguage::Ruby | SourceLanguage::Php, '&') => is_twice,
+            (SourceLanguage::Perl | SourceLanguage::Ruby | SourceLanguage::Php, '<') => !is_twice,
+            (SourceLanguage::Ruby, '%' | '$' | '@' | '?' | ':' | '*' | '|') => false,
+            (SourceLanguage::Php, '?' | '@' | ':') => false,
+            (SourceLanguage::Awk, '@') => false,
             _ => true,
         };
         if is_clear { Some(()) } else { None }
@@ -150,16 +126,17 @@ impl<'c> Reader<'_, 'c> {
 
     /// A name on the lists has the meaning that it has there.
     fn name(&self, at: usize, name: &str) -> Option<()> {
-        let lists = self.lists();
+        let lists = self.lists;
         // `from pathlib import Path`
         let is_imported = matches!(name, "Path" | "Counter" | "defaultdict")
             && self.before(at, 1) == Some(Token::Name("import"));
         let is_called = self.is_sign(at + 1, '(') || is_imported;
         let is_after_dot = self.before(at, 1) == Some(Token::Sign('.'));
-        let needs_no_parenthesis = matches!(self.kind, CodeKind::Perl | CodeKind::Ruby | CodeKind::Awk);
+        let needs_no_parenthesis =
+            matches!(self.kind, SourceLanguage::Perl | SourceLanguage::Ruby | SourceLanguage::Awk);
         let is_clear = match self.kind {
-            CodeKind::Awk => !matches!(name, "ARGV" | "ARGC" | "PROCINFO" | "function" | "func"),
-            CodeKind::Perl | CodeKind::Ruby | CodeKind::Php => self.is_listed(at, name),
+            SourceLanguage::Awk => !matches!(name, "ARGV" | "ARGC" | "PROCINFO" | "function" | "func"),
+            SourceLanguage::Perl | SourceLanguage::Ruby | SourceLanguage::Php => self.is_listed(at, name),
             _ if is_after_dot => is_called || !lists.methods.contains(&name),
             _ => true,
         };
@@ -192,7 +169,7 @@ impl<'c> Reader<'_, 'c> {
 
     /// Where functions are called without parentheses, each name must be known.
     fn is_listed(&self, at: usize, name: &str) -> bool {
-        let lists = self.lists();
+        let lists = self.lists;
         let is_number = name.starts_with(|c: char| c.is_ascii_digit());
         match self.before(at, 1) {
             Some(Token::Sign('$' | '@' | '%')) => !matches!(name, "ARGV" | "GLOBALS" | "ENV" | "SIG" | "INC"),
@@ -202,7 +179,7 @@ impl<'c> Reader<'_, 'c> {
                 self.is_sign(at + 1, '}')
             }
             Some(Token::Sign('>')) if self.before(at, 2) == Some(Token::Sign('-')) => {
-                self.kind == CodeKind::Php && !self.is_sign(at + 1, '(')
+                self.kind == SourceLanguage::Php && !self.is_sign(at + 1, '(')
             }
             _ => {
                 is_number
@@ -217,11 +194,11 @@ impl<'c> Reader<'_, 'c> {
     fn declares_module(&self, at: usize) -> bool {
         let before = self.before(at, 1);
         match self.kind {
-            CodeKind::Python => {
+            SourceLanguage::Python => {
                 before == Some(Token::Name("import"))
                     || before == Some(Token::Sign(',')) && self.is_in_import(at)
             }
-            CodeKind::JavaScript => {
+            SourceLanguage::JavaScript => {
                 let rest = self.tokens.get(at..at + 6).unwrap_or_default();
                 matches!(before, Some(Token::Name("const" | "let" | "var")))
                     && matches!(
@@ -414,6 +391,10 @@ impl<'c> Reader<'_, 'c> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn only_reads(interpreter: &str, code: &str) -> bool {
+        SourceLanguage::of(interpreter).is_some_and(|language| super::only_reads(language, code))
+    }
 
     #[test]
     fn every_function_that_is_called_is_on_a_list() {

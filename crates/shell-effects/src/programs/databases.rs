@@ -18,10 +18,10 @@ pub(crate) const DATABASES: &[Program] = &[
     special(&["beeline", "bq", "clickhouse", "clickhouse-client", "clickhouse-local", "cockroach", "cqlsh", "duckdb", "hive", "impala-shell",
         "isql", "litecli", "mssql-cli", "pgcli", "presto", "snow", "snowsql", "spark-sql", "sqlcmd", "sqlplus", "trino", "turso", "usql",
         "wrangler"], "", statements).stdin(SQL),
-    special(&["psql"], "-o=c -L=c --output=c --log-file=c -c= --command= -f=r --file=r -d= -h= -p= -U= -v= -F= -R= -P= -T=", statements).stdin(SQL),
+    special(&["psql"], "-o=c -L=c --output=c --log-file=c -c= --command= -f=r --file=r -d= -h= -p= -U= -v= -F= -R= -P= -T=", statements).stdin(SQL).start_up(&["~/.psqlrc", "$PSQLRC"]),
     special(&["mariadb", "mycli", "mysql"], "", statements).stdin(MYSQL),
     Program::new(&["mongo", "mongosh"]).stdin(Stdin::Queries),
-    special(&["sqlite3"], "-cmd= -init=r -separator= -newline= -nullvalue= -mmap= -maxsize=", sqlite).stdin(SQL),
+    special(&["sqlite3"], "-cmd= -init=r -separator= -newline= -nullvalue= -mmap= -maxsize=", sqlite).stdin(SQL).start_up(&["~/.sqliterc", "~/.config/sqlite3/sqliterc"]),
 ];
 
 /// The SQL that a client of a database is given.
@@ -89,8 +89,8 @@ fn statements(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if let Stream::Text(printed) = analyzer.input() {
         texts.push(printed.text.text.clone());
     }
-    if call.name == "psql" {
-        texts.extend(start_up::texts(analyzer, "psql").into_iter().map(|text| text.text));
+    if !call.program.start_up.is_empty() {
+        texts.extend(start_up::texts(analyzer, call.program).into_iter().map(|text| text.text));
     }
     for text in texts.into_iter().filter(|text| text.contains([' ', '\\', '('])) {
         let lower = text.to_ascii_lowercase();
@@ -148,7 +148,7 @@ fn sqlite(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     // Another directory holds for the commands that follow.
     analyzer.in_directory(None, |analyzer| {
-        for text in start_up::texts(analyzer, "sqlite3") {
+        for text in start_up::texts(analyzer, call.program) {
             run_statements(analyzer, call, &[text], true);
         }
         for file in call.arguments.values(&["-init"]) {

@@ -21,15 +21,23 @@ const VI: [&str; 19] = [
 #[rustfmt::skip]
 pub(crate) const EDITORS: &[Program] = &[
     special(&["code", "helix", "hx", "micro", "nano", "pico", "subl"], "", edit),
-    special(&VI, "-c= --cmd= -S=r -u= -s=r -w=w -W=w -i=w -V? -T= -U= --startuptime=w", edit),
+    special(&VI, SILENT_VI, edit).start_up(VIMRC),
     special(&["ed", "red"], "-p= --prompt=", edit).stdin(Stdin::Code),
-    special(&["emacs", "emacsclient"], "-l=r -f= -d= -u= --load=r --eval= --execute= --funcall= --directory= -e= -s= --socket-name=", edit),
-    special(&["ex"], SILENT_VI, edit).stdin(Stdin::Code),
+    special(&["emacs", "emacsclient"], "-l=r -f= -d= -u= --load=r --eval=e --execute=e --funcall= --directory= -e=e -s= --socket-name=", edit),
+    special(&["ex"], SILENT_VI, edit).stdin(Stdin::Code).start_up(VIMRC),
     each(&["sudoedit", "visudo"], "", Access::Write, 0),
 ];
 
-/// The options of `ex`, and of `vi -e`.
-const SILENT_VI: Flags = "-c= --cmd= -S=r -u= -w=w -W=w -i=w -V? -T= -U= --startuptime=w";
+#[rustfmt::skip]
+const VIMRC: &[&str] = &[
+    "~/.vimrc", "~/.exrc", "~/.gvimrc", "~/.vim/vimrc", "~/.config/nvim/init.vim", "~/.config/nvim/init.lua", ".vimrc", ".exrc", "$MYVIMRC",
+];
+
+/// The options of `ex`, and of `vi -e`. There, `-s` is silent.
+const SILENT_VI: Flags = "-c=e --cmd=e -S=r -u= -w=w -W=w -i=w -V? -T= -U= --startuptime=w";
+
+/// The options of `vi` as a screen editor: after `-s` it reads keys from a file.
+const SCREEN_VI: Flags = "-c=e --cmd=e -S=r -u= -s=r -w=w -W=w -i=w -V? -T= -U= --startuptime=w";
 
 /// What asks a formatter to change files.
 #[rustfmt::skip]
@@ -76,16 +84,14 @@ pub(crate) const FORMATTERS: &[Program] = &[
 /// Editors: what they open they may write.
 fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
-    // With `-e`, `-s` is silent and takes no file of commands.
-    let is_silent = |field: &Field| field.text.starts_with("-e") || field.text.starts_with("-E");
     let is_vi = call.name == "ex" || VI.contains(&call.name);
-    let silent =
-        if is_vi && words.iter().any(is_silent) { Some(arguments::parse(SILENT_VI, words)) } else { None };
-    let arguments = silent.as_ref().unwrap_or(&call.arguments);
-    if let Some(silent) = &silent {
-        analyzer.files_of_flags(SILENT_VI, silent, call.command);
+    let is_silent = call.program.name() == "ex" || call.arguments.has(&["-e", "-E"]);
+    let keys = if is_vi && !is_silent { Some(arguments::parse(SCREEN_VI, words)) } else { None };
+    let arguments = keys.as_ref().unwrap_or(&call.arguments);
+    for file in keys.iter().flat_map(|keys| keys.values(&["-s"])) {
+        analyzer.reads(file, call.command);
     }
-    for code in arguments.values(&["-c", "--cmd", "--eval", "--execute", "-e"]) {
+    for code in arguments.code(call.program.options) {
         analyzer.inline_code(call.name, code.shown());
     }
     for file in arguments.values(&["-S", "-s", "-u", "-l", "--load"]) {
@@ -103,11 +109,11 @@ fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         let code = code.text.trim_start_matches('+').to_owned();
         analyzer.inline_code(call.name, code);
     }
-    if call.program.stdin == Stdin::Code || silent.is_some() {
+    if call.program.stdin == Stdin::Code || is_vi && is_silent {
         analyzer.code_from_input(call.name, Language::Other);
     }
     if is_vi {
-        start_up::files(analyzer, "vim", call.command);
+        start_up::files(analyzer, call);
     }
     opened(analyzer, call, arguments, &files);
 }

@@ -209,7 +209,7 @@ impl<'f> Expression<'f> {
             "-files0-from" => return self.roots_from = self.next(),
             "-samefile" => {
                 let name = self.next().map_or("", |field| field.text.as_str());
-                if self.negated == 0 && self.asked_for.len() < MAX_ALTERNATIVES {
+                if self.negated == 0 {
                     self.asked_for.push(name);
                 }
                 return;
@@ -218,7 +218,7 @@ impl<'f> Expression<'f> {
                 let name = self.next().map_or("", |field| field.text.as_str());
                 let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
                 let is_plain = !name.is_empty() && !name.contains(['*', '?', '[', '(', '$', '+']);
-                if is_plain && self.negated == 0 && self.asked_for.len() < MAX_ALTERNATIVES {
+                if is_plain && self.negated == 0 {
                     self.asked_for.push(name);
                 }
                 return;

@@ -6,20 +6,21 @@ mod notations;
 mod runners;
 mod texts;
 
+use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::Field;
-use crate::programs::code_reading;
-use crate::programs::inline_calls::notations::{in_backticks, piped, recipes, tcl};
+use crate::programs::inline_calls::notations::{escapes, in_backticks, piped, recipes, tcl};
 use crate::programs::inline_calls::runners::{MOVED, RUNNERS, Runner, RunnerArguments};
 use crate::programs::inline_calls::texts::{Arguments, literal};
+use crate::programs::languages::SourceLanguage;
 
 pub(crate) use crate::programs::inline_calls::candidates::piped_name;
 pub(crate) use crate::programs::inline_calls::notations::with_make_variables;
 pub(crate) use crate::programs::inline_calls::texts::{joined_texts, json_values};
 
-/// Further calls of one code are not looked at.
-const MAX_CALLS: usize = 64;
+/// Further calls of one code are not looked at, which is a doubt.
+const MAX_CALLS: usize = 512;
 
 /// How code names the home directory.
 const HOMES: &[&str] = &[
@@ -89,27 +90,34 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
     if gives_shell(code) {
         found.push(InlineCall::Words(["nc", "-e", "/bin/sh"].map(Field::literal).into()));
     }
-    if ["perl", "php", "ruby"].iter().any(|start| interpreter.starts_with(start)) {
+    let language = SourceLanguage::of(interpreter);
+    if let Some(SourceLanguage::Julia | SourceLanguage::Perl | SourceLanguage::Php | SourceLanguage::Ruby) =
+        language
+    {
         let commands = in_backticks(code);
         hides_call |=
             commands.iter().any(|call| matches!(call, InlineCall::Text(text) if text.text.contains('$')));
         found.extend(commands);
     }
-    if ["expect", "tclsh", "wish"].iter().any(|start| interpreter.starts_with(start)) {
-        found.extend(tcl(code));
+    match language {
+        Some(SourceLanguage::Tcl) => found.extend(tcl(code)),
+        Some(SourceLanguage::Make) => found.extend(recipes(code)),
+        Some(SourceLanguage::Awk) => found.extend(piped(code)),
+        Some(SourceLanguage::Perl | SourceLanguage::Ruby) => found.extend(candidates::pipes(language, code)),
+        // `"CODE".execute()` and `"CODE".!`.
+        Some(SourceLanguage::Groovy) => hides_call |= code.contains(".execute("),
+        Some(SourceLanguage::Scala) => hides_call |= code.contains("sys.process"),
+        Some(SourceLanguage::Python) if interpreter.starts_with("ipython") => found.extend(escapes(code)),
+        _ => {}
     }
-    if interpreter == "make" {
-        found.extend(recipes(code));
+    if found.len() > MAX_CALLS {
+        analyzer.doubt(Doubt::TooMany("calls in code"));
     }
-    if interpreter == "awk" {
-        found.extend(piped(code));
-    }
-    found.extend(candidates::pipes(interpreter, code));
     for call in found.into_iter().take(MAX_CALLS) {
         run_call(analyzer, &call);
     }
     if hides_call {
-        candidates::run(analyzer, interpreter, code, given);
+        candidates::run(analyzer, language, code, given);
     }
 }
 
@@ -137,10 +145,6 @@ impl InlineCall {
             InlineCall::Words(words) => !words.iter().all(Field::is_literal),
         }
     }
-}
-
-fn is_perl(interpreter: &str) -> bool {
-    interpreter.starts_with("perl")
 }
 
 fn is_part(c: char) -> bool {
@@ -204,7 +208,8 @@ fn path_before(before: &str) -> Option<Field> {
 /// The calls that a code shows, and whether it has others: a function that is named and not called, or called with something else.
 fn calls(interpreter: &str, code: &str) -> (Vec<InlineCall>, bool) {
     let (mut found, mut hides_call) = (Vec::new(), false);
-    let runners: Vec<&Runner> = RUNNERS.iter().filter(|runner| runner.is_for(interpreter, code)).collect();
+    let language = SourceLanguage::of(interpreter);
+    let runners: Vec<&Runner> = RUNNERS.iter().filter(|runner| runner.is_for(language, code)).collect();
     let mut at = 0;
     while let Some(start) = code.get(at..).and_then(|rest| rest.find(is_part)).map(|start| at + start) {
         let rest = code.get(start..).unwrap_or_default();
@@ -231,14 +236,14 @@ fn calls(interpreter: &str, code: &str) -> (Vec<InlineCall>, bool) {
             continue;
         }
         let rest = code.get(at..).unwrap_or_default();
-        let bare = if is_perl(interpreter) { bareword(rest) } else { None };
+        let bare = if language == Some(SourceLanguage::Perl) { bareword(rest) } else { None };
         match call(runner.takes, rest).or(bare) {
             Some(call) => {
                 // What is joined to its text may be another text.
                 hides_call |= runner.takes.runs() && call.has_gap();
                 found.push(call);
             }
-            None => hides_call |= runner.takes.runs() && may_run(interpreter, rest),
+            None => hides_call |= runner.takes.runs() && may_run(language, rest),
         }
     }
     (found, hides_call)
@@ -254,8 +259,8 @@ fn bareword(rest: &str) -> Option<InlineCall> {
 
 /// Whether something may be run by what follows the name of a function: not by `system()`, nor where the name is a part of a text,
 /// a key, or a definition.
-fn may_run(interpreter: &str, rest: &str) -> bool {
-    let is_language = interpreter == "awk" || code_reading::kind_of(interpreter).is_some();
+fn may_run(language: Option<SourceLanguage>, rest: &str) -> bool {
+    let is_language = language.is_some_and(|language| language != SourceLanguage::Make);
     let rest = rest.trim_start();
     let is_empty_call = rest.strip_prefix('(').is_some_and(|inner| inner.trim_start().starts_with(')'));
     is_language && !is_empty_call

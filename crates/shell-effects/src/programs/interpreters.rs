@@ -11,47 +11,66 @@ use crate::programs::archives;
 use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::code_access;
 use crate::programs::inline_calls;
+use crate::programs::languages::SourceLanguage;
 use crate::programs::powershell;
 use crate::programs::program::{Program, Stdin, special};
 use crate::programs::start_up;
 
 const SHELL: Flags = "-o= -O= --rcfile= --init-file=";
-const NODE: Flags = "-e= -p= -r= --eval= --print= --require= --import= --loader= --env-file=r --env-file-if-exists=r -C= \
-    --conditions=";
-
-const GDB: Flags = "-x=r -ex= -iex= -ix=r -cd=d -p= -o= -O= -s=r -command=r --command=r -eval-command= --eval-command= -core=r --core=r -pid= --pid= \
-    --one-line= --source=r --cd=d";
+const FISH: Flags = "-c=e --command=e -C=b --init-command=b -d= --debug= -o=w --debug-output=w -f= --features= -p=w --profile=w --profile-startup=w";
+const NUSHELL: Flags = "-c=e --commands=e -e=b --execute=b --config=f --env-config=f --plugin-config=r --plugins= -m= --table-mode= -I= \
+    --include-path= --log-level= --log-target= --log-include= --log-exclude=";
+const NODE: Flags = "-e=e -p=e -pe=e -r=m --eval=e --print=e --require=m --import=m --loader=m --experimental-loader=m --env-file=r \
+    --env-file-if-exists=r -C= --conditions= --cpu-prof-dir=w --cpu-prof-name=w --diagnostic-dir=w --heap-prof-dir=w --heap-prof-name=w \
+    --redirect-warnings=w --report-directory=w --report-filename=w --trace-event-file-pattern=w";
+const PYTHON: Flags = "-c=e -W= -X= -Q= -m=";
+const IPYTHON: Flags = "-c=e -m= --InteractiveShellApp.code_to_run=e --InteractiveShellApp.exec_lines=e --TerminalIPythonApp.code_to_run=e \
+    --TerminalIPythonApp.exec_lines=e --InteractiveShellApp.exec_files= --profile= --ext= --config=f --logfile=w --logappend=w";
+const PHP: Flags = "-r=e --run=e -B=e --process-begin=e -R=e --process-code=e -E=e --process-end=e -F=f --process-file=f -f=f --file=f -d= \
+    --define= -c= --php-ini= -z=c --zend-extension=c -S= --server= -t= --docroot= --rf= --rc= --re= --rz= --ri=";
+const ELIXIR: Flags =
+    "-e=b --eval=b --rpc-eval= -r=m -pr=m -S= -pa= -pz= --erl= --cookie= --name= --sname= --app= --dot-iex=f";
+const GDB: Flags = "-x=r -ex=e -iex=e -ix=r -cd=d -p= -o=e -O=e -s=r -command=r --command=r -eval-command=e --eval-command=e -core=r --core=r -pid= --pid= \
+    --one-line=e --source=r --cd=d";
 
 #[rustfmt::skip]
 pub(crate) const INTERPRETERS: &[Program] = &[
-    special(&["R", "Rscript", "elixir", "erl", "ghci", "groovy", "guile", "iex", "ipython", "ipython3", "irb", "jshell", "julia", "lua", "luajit", "ocaml", "osascript", "php", "racket", "scala", "swift", "tclsh"], "-r= -e= -d= -l= -f=r --eval=", interpreter).stdin(Stdin::Code),
-    special(&["ash", "bash", "dash", "ksh", "mksh", "rbash", "sh", "zsh"], SHELL, shell).stdin(Stdin::Shell).quotes_like_sh(),
-    special(&["csh", "fish", "nu", "tcsh", "xonsh"], SHELL, shell).stdin(Stdin::Shell),
+    special(&["R", "Rscript"], "-e=e -f=f --file=f -g= -d= --gui= --debugger= --encoding= --default-packages=", interpreter).interprets(SourceLanguage::R).start_up(&[".Rprofile", "~/.Rprofile", "$R_PROFILE_USER"]),
+    special(&["elixir", "iex"], ELIXIR, interpreter).interprets(SourceLanguage::Elixir).start_up(&[".iex.exs", "~/.iex.exs"]),
+    special(&["erl"], "- -eval=b -s= -run= -config=r -boot= -args_file=r -name= -sname= -setcookie= -pa= -pz=", interpreter).interprets(SourceLanguage::Erlang),
+    special(&["ghc", "ghci", "runghc", "runhaskell"], "-e=e -ghci-script=f -package=", interpreter).interprets(SourceLanguage::Haskell),
+    special(&["groovy", "groovysh"], "-e=e -c= -cp= -classpath= --classpath= --encoding=", interpreter).interprets(SourceLanguage::Groovy),
+    special(&["guile"], "-c=e -e= -l=f -L= -C= -x= --listen?", interpreter).interprets(SourceLanguage::Scheme),
+    special(&["ipython"], IPYTHON, interpreter).interprets(SourceLanguage::Python),
+    special(&["irb", "pry"], "-e=e -r=m -I= -E=", interpreter).interprets(SourceLanguage::Ruby).start_up(&[".irbrc", "~/.irbrc", "$IRBRC", ".pryrc", "~/.pryrc", "$PRYRC"]),
+    special(&["jshell"], "-R= -C= --startup=f --class-path= --module-path= --feedback= --execution=", interpreter).interprets(SourceLanguage::Compiled),
+    special(&["julia"], "-e=e -E=e --eval=e --print=e -L=f --load=f -p= -t= -J= -C= -H= --procs= --threads= --sysimage= --home=", interpreter).interprets(SourceLanguage::Julia).start_up(&["~/.julia/config/startup.jl"]),
+    special(&["lua", "luajit"], "-e=b -l=m -j= -b=", interpreter).interprets(SourceLanguage::Lua),
+    special(&["ocaml", "utop"], "-e=e -init=f -I= -open=", interpreter).interprets(SourceLanguage::OCaml).start_up(&[".ocamlinit", "~/.ocamlinit"]),
+    special(&["osascript"], "-e=e -l= -s=", interpreter).interprets(SourceLanguage::AppleScript),
+    special(&["php"], PHP, interpreter).interprets(SourceLanguage::Php),
+    special(&["racket"], "-e=b --eval=b -f=f --load=f -t=f --require=f -l= --lib= -p= -r=f --script=f -u=f --require-script=f -k= -I=", interpreter).interprets(SourceLanguage::Racket),
+    special(&["scala"], "-e=e --script-snippet=e --execute-script=e -i=f -cp= -classpath=", interpreter).interprets(SourceLanguage::Scala),
+    special(&["swift"], "-e=e -I= -L= -l= -D= -sdk= -target= -module-name=", interpreter).interprets(SourceLanguage::Swift),
+    special(&["tclsh", "wish"], "-encoding= -name= -display= -geometry=", interpreter).interprets(SourceLanguage::Tcl).start_up(&["~/.tclshrc", "~/.wishrc"]),
+    special(&["expect"], "-c=b -f=f -b=f", interpreter).interprets(SourceLanguage::Tcl).start_up(&["~/.expect.rc"]),
+    special(&["bash", "hush", "ksh", "mksh", "loksh", "oksh", "osh", "pdksh", "rbash", "yash"], SHELL, shell).stdin(Stdin::Shell).quotes_like_sh(),
+    special(&["zsh"], SHELL, shell).stdin(Stdin::Shell).quotes_like_sh().start_up(&["~/.zshenv"]),
+    special(&["ash", "dash", "posh", "sh"], SHELL, shell).stdin(Stdin::Shell).quotes_like_sh().lacks_arithmetic(),
+    special(&["csh", "elvish", "tcsh"], SHELL, shell).stdin(Stdin::Shell).start_up(&["~/.cshrc", "~/.tcshrc"]),
+    special(&["fish"], FISH, shell).stdin(Stdin::Shell).ends_at_operand().start_up(&["~/.config/fish/config.fish"]),
+    special(&["nu"], NUSHELL, shell).stdin(Stdin::Shell).ends_at_operand().start_up(&["~/.config/nushell/config.nu", "~/.config/nushell/env.nu"]),
+    special(&["xonsh"], "-c=e --rc=f -D= --shell-type=", shell).stdin(Stdin::Shell).ends_at_operand(),
     special(&["at", "batch"], "-f=r -q= -t=", later).stdin(Stdin::Shell),
-    special(&["bun"], NODE, interpreter).before_subcommand("--cwd= -c= --config=").stdin(Stdin::Code),
-    special(&["deno", "node", "nodejs", "ts-node", "tsx"], NODE, interpreter).stdin(Stdin::Code),
-    special(&["perl"], "-e= -E= -i? -I= -M? -m? -F? -x? -C? -d? -D?", in_place).stdin(Stdin::Code),
-    special(&[
-        "pypy", "pypy3", "python", "python2", "python3", "python3.10", "python3.11", "python3.12", "python3.13",
-        "python3.14", "python3.8", "python3.9",
-    ], "-c= -W= -X= -Q= -m=", interpreter).stdin(Stdin::Code),
-    special(&["c++", "cc", "clang", "clang++", "cpp", "g++"], "", compile),
-    special(&["gdb", "lldb"], GDB, debug).stdin(Stdin::Code),
-    special(&["powershell", "pwsh"], "-c= -Command= -f=r -File=r -ep= -ExecutionPolicy= -wd= -WorkingDirectory=", powershell::run).stdin(Stdin::Code),
-    special(&["ruby"], "-e= -i? -I= -r= -F? -C= -x?", in_place).stdin(Stdin::Code),
-];
-
-/// Options of node that name what it writes.
-const OUTPUTS: &[&str] = &[
-    "--cpu-prof-dir",
-    "--cpu-prof-name",
-    "--diagnostic-dir",
-    "--heap-prof-dir",
-    "--heap-prof-name",
-    "--redirect-warnings",
-    "--report-directory",
-    "--report-filename",
-    "--trace-event-file-pattern",
+    special(&["bun"], NODE, interpreter).before_subcommand("--cwd= -c= --config=").interprets(SourceLanguage::JavaScript).runs_package_scripts(),
+    special(&["deno", "node", "nodejs", "ts-node", "tsx"], NODE, interpreter).interprets(SourceLanguage::JavaScript).runs_package_scripts(),
+    special(&["perl"], "-e=e -E=e -i? -I= -M? -m? -F? -x? -C? -d? -D?", in_place).interprets(SourceLanguage::Perl),
+    special(&["pypy", "pypy3", "python", "python2", "python3"], PYTHON, interpreter).interprets(SourceLanguage::Python),
+    special(&["c++", "cc", "clang", "clang++", "cpp", "g++"], "", compile).language(SourceLanguage::Compiled),
+    special(&["gdb", "lldb"], GDB, debug).stdin(Stdin::Code)
+        .start_up(&["~/.gdbinit", "~/.config/gdb/gdbinit", "~/.gdbearlyinit", ".gdbinit", "~/.lldbinit", ".lldbinit"]),
+    special(&["powershell", "pwsh"], "-c=e -Command=e -f=r -File=r -ep= -ExecutionPolicy= -wd= -WorkingDirectory=", powershell::run).interprets(SourceLanguage::PowerShell),
+    special(&["ruby"], "-e=e -i? -I= -r=m -F? -C= -x?", in_place).interprets(SourceLanguage::Ruby),
 ];
 
 /// `bash -c CODE`, `bash <<EOF`, `… | bash`, `bash FILE`.
@@ -63,14 +82,20 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.reads(file, call.command);
         analyzer.start_up_file(file, call.command);
     }
-    start_up_files(analyzer, &options, call.command);
+    start_up_files(analyzer, &options, call);
     // It only checks the syntax, unless that is switched off again or it is interactive.
-    let is_check = options.has(&["-n"]) && !options.has(&["-i"]) && words.len() + 1 == call.fields.len();
+    let is_check = call.program.quotes_like_sh
+        && options.has(&["-n"])
+        && !options.has(&["-i"])
+        && words.len() + 1 == call.fields.len();
     if is_check {
         return rest
             .iter()
             .take(usize::from(!options.has(&["-c"])))
             .for_each(|file| analyzer.reads(file, call.command));
+    }
+    if call.arguments.code(call.program.options).next().is_some() {
+        return shell_with_code(analyzer, call, &options, rest);
     }
     if options.has(&["-c"]) {
         let Some((code, positional)) = rest.split_first() else { return };
@@ -91,6 +116,23 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         });
         return;
     }
+    script(analyzer, call, &options, rest);
+}
+
+/// Shells whose options hold code: `fish -c CODE`, and `fish -C CODE SCRIPT`, which runs both.
+fn shell_with_code(analyzer: &mut Analyzer<'_>, call: &Call<'_>, options: &Arguments, rest: &[Field]) {
+    let flags = call.program.options;
+    for code in options.code(flags) {
+        analyzer.new_shell(rest.to_vec(), |analyzer| analyzer.code(code, call.name));
+    }
+    let reads_more = !rest.is_empty() || !matches!(analyzer.input(), Stream::Inherited);
+    if options.values_of(flags, b'e').next().is_none() && reads_more {
+        script(analyzer, call, options, rest);
+    }
+}
+
+/// The script that a shell runs: a file, or its input.
+fn script(analyzer: &mut Analyzer<'_>, call: &Call<'_>, options: &Arguments, rest: &[Field]) {
     match rest.first() {
         _ if options.has(&["-s"]) => analyzer.script_from_input(call.name, rest),
         Some(file) if is_input(file) => {
@@ -111,7 +153,10 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// The files that a shell runs at its start: one that is interactive, and one of a login.
-fn start_up_files(analyzer: &mut Analyzer<'_>, options: &Arguments, command: usize) {
+fn start_up_files(analyzer: &mut Analyzer<'_>, options: &Arguments, call: &Call<'_>) {
+    for code in start_up::texts(analyzer, call.program) {
+        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, call.name)));
+    }
     let Some(home) = analyzer.home().map(|home| home.trim_end_matches('/').to_owned()) else { return };
     let names: &[&str] = if options.has(&["-l", "--login"]) {
         &[".bash_profile", ".bash_login", ".profile", ".zprofile", ".zshrc"]
@@ -121,7 +166,7 @@ fn start_up_files(analyzer: &mut Analyzer<'_>, options: &Arguments, command: usi
         &[]
     };
     for name in names {
-        analyzer.start_up_file(&Field::literal(format!("{home}/{name}")), command);
+        analyzer.start_up_file(&Field::literal(format!("{home}/{name}")), call.command);
     }
 }
 
@@ -152,18 +197,10 @@ fn without_plus(words: &[Field]) -> Vec<Field> {
     kept
 }
 
-/// Options with code. Those of node have a module after `-r`.
-const CODE: &[&str] = &["-c", "-e", "-E", "-p", "-r", "--eval", "--print", "--command", "-Command"];
-const NODE_CODE: &[&str] = &["-c", "-e", "-E", "-p", "--eval", "--print", "--command"];
-
 /// `python -c CODE`, `node -e CODE`, `python <<EOF`, `python FILE`.
 fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let code: Vec<Field> = call
-        .arguments
-        .values(if call.program.options == NODE { NODE_CODE } else { CODE })
-        .filter(|code| code.text != "-")
-        .cloned()
-        .collect();
+    let flags = call.program.options;
+    let code: Vec<Field> = call.arguments.code(flags).filter(|code| code.text != "-").cloned().collect();
     for text in &code {
         // All of it is what another command prints, or what a variable holds.
         if is_wholly_unknown(text) {
@@ -174,10 +211,9 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     preloaded(analyzer, call);
     analyzer.imported(call);
-    for directory in call.arguments.values(OUTPUTS) {
-        analyzer.touch(Access::Write, directory, call.command);
-    }
-    if let Some(module) = call.arguments.value(&["-m"]) {
+    if call.program.language == Some(SourceLanguage::Python)
+        && let Some(module) = call.arguments.value(&["-m"])
+    {
         return python_module(analyzer, call, module);
     }
     let mut operands = call.arguments.operands.as_slice();
@@ -186,8 +222,11 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if matches!(call.name, "bun" | "deno") && operands.first().is_some_and(is_subcommand) {
         operands = operands.get(1..).unwrap_or_default();
     }
+    let has_more = !code.is_empty() || call.arguments.values_of(flags, b'f').next().is_some();
     match operands.first() {
-        _ if !code.is_empty() => operands_of_code(analyzer, call, &code, operands),
+        _ if call.arguments.values_of(flags, b'e').next().is_some() => {
+            operands_of_code(analyzer, call, &code, operands);
+        }
         Some(script) if matches!(script.text.as_str(), "eval" | "-") && operands.len() > 1 => {
             let text: Vec<String> = operands.iter().skip(1).map(Field::shown).collect();
             analyzer.inline_code(call.name, text.join(" "));
@@ -198,6 +237,8 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.script_file(script, call, Language::Other);
             analyzer.unknown_program(operands);
         }
+        // Without more it reads its input.
+        None if has_more => {}
         _ => analyzer.code_from_input(call.name, Language::Other),
     }
 }
@@ -254,18 +295,32 @@ fn operands_of_code(analyzer: &mut Analyzer<'_>, call: &Call<'_>, code: &[Field]
     }
 }
 
-/// What runs beside the script of an interpreter: a module that node loads first, and what it reads from its terminal afterwards.
+/// What runs beside the script of an interpreter: modules and files that it loads first, and what it reads from its terminal
+/// afterwards.
 fn preloaded(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let is_node = call.program.options == NODE;
-    if is_node {
-        for module in call.arguments.values(&["-r", "--require", "--import", "--loader"]) {
-            analyzer.inline_code(call.name, module.shown());
+    let flags = call.program.options;
+    for module in call.arguments.values_of(flags, b'm') {
+        analyzer.inline_code(call.name, module.shown());
+    }
+    for file in call.arguments.values_of(flags, b'f') {
+        if is_input(file) || file.text == "-" {
+            analyzer.code_from_input(call.name, Language::Other);
+        } else if is_descriptor(file) {
+            analyzer.code_from_process(call.name, Language::Other, &[]);
+        } else {
+            analyzer.written_code(file, call.command, call.name, Language::Other);
         }
     }
-    if (is_node || call.name.starts_with("py")) && call.arguments.has(&["-i", "--interactive"]) {
-        start_up::files(analyzer, "python3", call.command);
+    let is_interactive = matches!(
+        call.program.language,
+        Some(
+            SourceLanguage::JavaScript | SourceLanguage::Python | SourceLanguage::Lua | SourceLanguage::Julia
+        )
+    ) && call.arguments.has(&["-i", "--interactive"]);
+    if is_interactive {
         analyzer.code_from_input(call.name, Language::Other);
     }
+    start_up::files(analyzer, call);
 }
 
 /// A compiler: source files that this script wrote are read as code, and so is its input.
@@ -289,8 +344,8 @@ fn compile(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 
 /// `gdb -ex COMMAND --args PROGRAM ARGUMENTS`.
 fn debug(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    const COMMANDS: &[&str] = &["-ex", "-iex", "-o", "-O", "-eval-command", "--eval-command", "--one-line"];
-    let mut commands: Vec<String> = call.arguments.values(COMMANDS).map(|code| code.text.clone()).collect();
+    let flags = call.program.options;
+    let mut commands: Vec<String> = call.arguments.code(flags).map(|code| code.text.clone()).collect();
     for file in call.arguments.values(&["-x", "-ix", "-s", "-command", "--command", "--source"]) {
         if let Stream::Text(printed) = analyzer.content(file) {
             commands.extend(printed.text.text.lines().map(str::to_owned));
@@ -300,7 +355,7 @@ fn debug(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         commands.extend(printed.text.text.lines().map(str::to_owned));
     }
     commands.extend(
-        start_up::texts(analyzer, "gdb").iter().flat_map(|text| text.text.lines()).map(str::to_owned),
+        start_up::texts(analyzer, call.program).iter().flat_map(|text| text.text.lines()).map(str::to_owned),
     );
     for command in commands {
         let command = command.trim();
@@ -335,13 +390,16 @@ fn debug(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 /// `perl -i -pe CODE FILES`, `ruby -i`.
 fn in_place(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
+    // `-M'X; CODE'`: the module is a text in `use X`.
+    let modules = arguments.values(&["-M", "-m"]).filter(|module| module.text.contains([';', '{', '(']));
+    modules.for_each(|module| analyzer.inline_code(call.name, module.shown()));
     let loops = arguments.has(&["-n", "-p", "-i"]);
-    let has_code = arguments.has(&["-e", "-E"]);
+    let has_code = arguments.code(call.program.options).next().is_some();
     if !(loops && has_code) {
         interpreter(analyzer, call);
         return;
     }
-    for code in arguments.values(&["-e", "-E"]) {
+    for code in arguments.code(call.program.options) {
         analyzer.inline_code(call.name, code.shown());
     }
     for file in &arguments.operands {
@@ -363,7 +421,7 @@ fn piped_operand(call: &Call<'_>, operand: &Field) -> Option<Field> {
 
 /// Whether a file is the standard input.
 pub(crate) fn is_input(file: &Field) -> bool {
-    matches!(file.text.as_str(), "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+    file.text == "/dev/stdin" || descriptor(file) == Some("0")
 }
 
 /// Whether bash takes a file for a connection to another machine.
@@ -371,9 +429,18 @@ pub(crate) fn is_connection(file: &Field) -> bool {
     file.text.starts_with("/dev/tcp/") || file.text.starts_with("/dev/udp/")
 }
 
-/// Whether a file is that of a process substitution.
+/// Whether a file is an open one: that of a process substitution, or one that `exec` opened.
 pub(crate) fn is_descriptor(file: &Field) -> bool {
-    file.text.starts_with("/dev/fd/")
+    descriptor(file).is_some()
+}
+
+/// The descriptor in `/dev/fd/N`, `/proc/self/fd/N` or `/proc/PID/fd/N`.
+fn descriptor(file: &Field) -> Option<&str> {
+    let of_process = || {
+        let (process, number) = file.text.strip_prefix("/proc/")?.rsplit_once("/fd/")?;
+        if process.split('/').any(|part| part == "..") { None } else { Some(number) }
+    };
+    file.text.strip_prefix("/dev/fd/").or_else(of_process)
 }
 
 /// Without a `-` that ends the options, or stands for one.

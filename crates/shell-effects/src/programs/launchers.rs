@@ -98,7 +98,7 @@ fn run_launched(analyzer: &mut Analyzer<'_>, call: &Call<'_>, launched: &Launche
         mounts(analyzer, options, call.command);
     }
     if launch.place == Place::RemoteShell {
-        network::ssh_options(analyzer, options);
+        network::ssh_options(analyzer, call.program, options);
     }
     let command = command_of(launch, rest, length);
     let before = call.fields.get(..call.fields.len() - command.len()).unwrap_or_default();

@@ -32,11 +32,11 @@ const WGET: Flags = "-O= -o=w -a=w -P= -i=r -U= -t= -T= -w= -Q= -e=c -D= -R= -A=
 
 #[rustfmt::skip]
 pub(crate) const NETWORK: &[Program] = &[
-    special(&["curl"], CURL, curl),
+    special(&["curl"], CURL, curl).start_up(&["~/.curlrc", "~/.config/curlrc"]),
     special(&["rsync"], RSYNC, synchronise),
-    special(&["scp", "sftp"], "-i= -P= -o= -l= -c= -F=f -J= -S=x -D=x -X= -b=f -B= -R= -s=", synchronise),
+    special(&["scp", "sftp"], "-i= -P= -o= -l= -c= -F=f -J= -S=x -D=x -X= -b=f -B= -R= -s=", synchronise).start_up(&["~/.ssh/config"]),
     special(&["ssh-keygen"], "-f= -b= -t= -C= -N= -P= -m= -F= -R= -a= -I= -s=r -V= -n= -D= -O= -Z= -z= -w= -M=", keys),
-    special(&["wget"], WGET, wget),
+    special(&["wget"], WGET, wget).start_up(&["~/.wgetrc", "$WGETRC"]),
 ];
 
 /// The files that curl sends.
@@ -163,7 +163,7 @@ fn curl_configs(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         curl_config(analyzer, &printed.text.text);
     }
     if call.fields.get(1).is_none_or(|first| first.text != "-q") {
-        for text in start_up::texts(analyzer, "curl") {
+        for text in start_up::texts(analyzer, call.program) {
             curl_config(analyzer, &text.text);
         }
     }
@@ -207,7 +207,7 @@ fn wget_settings(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let mut settings: Vec<String> =
         call.arguments.values(&["-e", "--execute"]).map(|setting| setting.text.clone()).collect();
     if !call.arguments.has(&["--no-config"]) {
-        for text in start_up::texts(analyzer, "wget") {
+        for text in start_up::texts(analyzer, call.program) {
             settings.extend(text.text.lines().map(str::to_owned));
         }
     }
@@ -261,7 +261,7 @@ fn inside(directory: &Field, file: &Field) -> Field {
 /// `rsync` and `scp`: names with a colon are on another machine.
 fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if call.program.name() == "scp" {
-        ssh_options(analyzer, &call.arguments);
+        ssh_options(analyzer, call.program, &call.arguments);
         for program in call.arguments.values(&["-S", "-D"]) {
             let words = [program.clone()];
             analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
@@ -308,8 +308,11 @@ fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 const COMMANDS: [&str; 3] = ["knownhostscommand", "localcommand", "proxycommand"];
 
 /// `ssh -o ProxyCommand=CODE`.
-pub(crate) fn ssh_options(analyzer: &mut Analyzer<'_>, arguments: &Arguments) {
+pub(crate) fn ssh_options(analyzer: &mut Analyzer<'_>, program: &Program, arguments: &Arguments) {
     let mut settings: Vec<Field> = arguments.values(&["-o"]).cloned().collect();
+    for text in start_up::texts(analyzer, program) {
+        settings.extend(text.text.lines().map(Field::literal));
+    }
     for file in arguments.values(&["-F"]) {
         if let Stream::Text(printed) = analyzer.content(file) {
             settings.extend(printed.text.text.lines().map(Field::literal));

@@ -4,6 +4,7 @@ use crate::Access::{self, Read};
 use crate::analysis::analyzer::Analyzer;
 use crate::programs::arguments::{Call, Flags};
 use crate::programs::git::GitCall;
+use crate::programs::languages::SourceLanguage;
 
 /// What is known of a program.
 #[derive(Clone, Copy)]
@@ -27,6 +28,19 @@ pub struct Program {
     pub(crate) builtin: Builtin,
     /// Whether it is a shell for which words are quoted as for `sh`.
     pub(crate) quotes_like_sh: bool,
+    /// Whether it is a shell that takes `((` for two subshells.
+    pub(crate) lacks_arithmetic: bool,
+    /// Whether it runs scripts of the package around it.
+    pub(crate) runs_package_scripts: bool,
+    /// Whether a path leads to another file after it.
+    pub(crate) paths: PathChange,
+    /// The arguments with which it prints a directory of installed programs, which has no secrets.
+    pub(crate) installed: &'static [&'static str],
+    /// Files that it runs or obeys when it starts: `~/FILE` in the home directory, `$NAME` as a variable names it, `FILE` in the
+    /// current directory.
+    pub(crate) start_up: &'static [&'static str],
+    /// The language of the code that it runs, if that is not a shell's.
+    pub(crate) language: Option<SourceLanguage>,
 }
 
 impl PartialEq for Program {
@@ -59,7 +73,27 @@ pub(crate) struct Builtin {
     pub(crate) declares: bool,
     /// Whether it evaluates the index of an array in its arguments, and with it a substitution in quotes.
     pub(crate) evaluates: bool,
+    pub(crate) sets: Sets,
     pub(crate) controls: Control,
+}
+
+/// Whether a builtin sets variables that its arguments name, besides those that it declares.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Sets {
+    Nothing,
+    Arguments,
+    /// The one after this option.
+    ByOption(&'static str),
+}
+
+/// Whether a path leads to another file after a program ran than before.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum PathChange {
+    Unknown,
+    /// It makes no links, nor copies any, and has no effects but those that are known.
+    Never,
+    /// It makes links, mounts something, or runs a command that sees other files.
+    Always,
 }
 
 /// When a command only controls others, and touches no file.
@@ -276,8 +310,19 @@ impl Program {
             subcommand_options: None,
             subcommands: &[],
             deletes: Deletes::Nothing,
-            builtin: Builtin { declares: false, evaluates: false, controls: Control::Never },
+            builtin: Builtin {
+                declares: false,
+                evaluates: false,
+                sets: Sets::Nothing,
+                controls: Control::Never,
+            },
             quotes_like_sh: false,
+            lacks_arithmetic: false,
+            runs_package_scripts: false,
+            paths: PathChange::Unknown,
+            installed: &[],
+            start_up: &[],
+            language: None,
         }
     }
 
@@ -351,6 +396,54 @@ impl Program {
     pub(crate) const fn quotes_like_sh(mut self) -> Program {
         self.quotes_like_sh = true;
         self
+    }
+
+    pub(crate) const fn sets(mut self, sets: Sets) -> Program {
+        self.builtin.sets = sets;
+        self
+    }
+
+    pub(crate) const fn runs_package_scripts(mut self) -> Program {
+        self.runs_package_scripts = true;
+        self
+    }
+
+    /// A path leads to another file after it ran.
+    pub(crate) const fn changes_paths(mut self) -> Program {
+        self.paths = PathChange::Always;
+        self
+    }
+
+    /// A path leads to the same file after it ran.
+    pub(crate) const fn keeps_paths(mut self) -> Program {
+        self.paths = PathChange::Never;
+        self
+    }
+
+    pub(crate) const fn installed(mut self, arguments: &'static [&'static str]) -> Program {
+        self.installed = arguments;
+        self
+    }
+
+    pub(crate) const fn start_up(mut self, files: &'static [&'static str]) -> Program {
+        self.start_up = files;
+        self
+    }
+
+    pub(crate) const fn lacks_arithmetic(mut self) -> Program {
+        self.lacks_arithmetic = true;
+        self
+    }
+
+    /// It runs code in this language.
+    pub(crate) const fn language(mut self, language: SourceLanguage) -> Program {
+        self.language = Some(language);
+        self
+    }
+
+    /// The same, and its input is such code where no other is given.
+    pub(crate) const fn interprets(self, language: SourceLanguage) -> Program {
+        self.stdin(Stdin::Code).language(language)
     }
 
     /// Another command follows its options.

@@ -27,8 +27,8 @@ const AST_GREP: Flags = "-p= -r= -l= -c=r -j= -A= -B= -C= -t= --pattern= --rewri
 
 #[rustfmt::skip]
 pub(crate) const SEARCH: &[Program] = &[
-    search(&["ack", "ag", "rg"], RG),
-    search(&["egrep", "fgrep", "grep", "pcregrep", "rgrep", "zgrep"], GREP),
+    search(&["ack", "ag", "rg"], RG).keeps_paths(),
+    search(&["egrep", "fgrep", "grep", "pcregrep", "rgrep", "zgrep"], GREP).keeps_paths(),
     special(&["ast-grep"], "", ast_grep),
     special(&["fd", "fdfind"], FD, fd),
     special(&["find"], "", find::find).deletes(Deletes::Found),

@@ -65,6 +65,9 @@ fn script(analyzer: &mut Analyzer<'_>, script: &Field, command: usize) {
             SedEffect::Reads(name) => analyzer.reads(&file(name), command),
             SedEffect::Writes(name) => {
                 analyzer.by_option("w", |analyzer| analyzer.touch(Access::Write, &file(name), command));
+                if !name.starts_with("/dev/") {
+                    analyzer.wrote(&file(name), Stream::Unknown, false, vec![command]);
+                }
             }
             SedEffect::Runs(code) if !code.contains(UNKNOWN) => {
                 // It is read like the text of `a`, without its backslashes.

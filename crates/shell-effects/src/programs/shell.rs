@@ -8,7 +8,8 @@ use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
 use crate::analysis::variables::Value;
 use crate::programs::arguments::Call;
-use crate::programs::program::{Control, Output, Program, nothing, special};
+use crate::programs::program::{Control, Output, Program, Sets, nothing, special, wraps};
+use crate::programs::wrappers;
 use crate::syntax::quotes::decoded;
 
 #[rustfmt::skip]
@@ -18,29 +19,31 @@ pub(crate) const SHELL: &[Program] = &[
     special(&[".", "source"], "", builtins::source),
     special(&["alias"], "", builtins::alias),
     special(&["bind"], "-f=r -m= -q= -u= -r= -x=", builtins::completion),
-    special(&["cat"], "", cat),
-    special(&["cd", "chdir"], "", builtins::cd).output(Output::Nothing),
+    special(&["cd", "chdir"], "", builtins::cd).output(Output::Nothing).keeps_paths(),
     special(&["compgen", "complete"], "-C= -F= -A= -G= -W= -P= -S= -X= -o=", builtins::completion),
     special(&["declare", "typeset"], "", builtins::declare).declares().evaluates(),
-    special(&["echo", "print"], "-v=", echo),
+    special(&["echo", "print"], "-v=", echo).keeps_paths(),
     special(&["eval"], "", builtins::eval),
-    special(&["export", "local", "readonly"], "", builtins::declare).output(Output::Nothing).declares().evaluates(),
-    special(&["getopts", "mapfile", "readarray"], "-d= -n= -O= -s= -u= -C= -c=", builtins::read).evaluates(),
-    special(&["popd"], "", builtins::popd),
-    special(&["printf"], "-v=", printf).evaluates(),
-    special(&["pushd"], "", builtins::cd),
-    special(&["read"], "-a= -d= -i= -n= -N= -p= -t= -u=", builtins::read).output(Output::Nothing).evaluates().controls(Control::Read),
-    special(&["set", "shift"], "", builtins::set).output(Output::Nothing),
-    special(&["tee"], "", tee),
+    special(&["export", "local", "readonly"], "", builtins::declare).output(Output::Nothing).declares().evaluates().keeps_paths(),
+    special(&["getopts", "mapfile", "readarray"], "-d= -n= -O= -s= -u= -C= -c=", builtins::read).evaluates().sets(Sets::Arguments),
+    special(&["popd"], "", builtins::popd).keeps_paths(),
+    special(&["printf"], "-v=", printf).evaluates().sets(Sets::ByOption("-v")).keeps_paths(),
+    special(&["pushd"], "", builtins::cd).keeps_paths(),
+    special(&["read"], "-a= -d= -i= -n= -N= -p= -t= -u=", builtins::read).output(Output::Nothing).evaluates().sets(Sets::Arguments).controls(Control::Read),
+    special(&["set", "shift"], "", builtins::set).output(Output::Nothing).keeps_paths(),
     special(&["trap"], "", builtins::trap).output(Output::Nothing),
-    special(&["type", "which"], "", which),
+    special(&["type"], "", which).keeps_paths(),
+    wraps(&["builtin", "jobs"], "", 0),
+    special(&["command"], "", wrappers::command).ends_at_operand().keeps_paths(),
+    wraps(&["exec"], "-a=", 0),
+    wraps(&["time"], "-f= -o=w --format= --output=w", 0),
     special(&["unset"], "", builtins::unset).output(Output::Nothing).evaluates(),
     special(&["break", "continue"], "", builtins::leave_loop).controls(Control::Always),
     special(&["exit"], "", builtins::leave_shell).output(Output::Nothing),
     special(&["return"], "", builtins::leave_function).output(Output::Nothing),
-    special(&["let"], "", builtins::arithmetic).evaluates(),
-    nothing(&[":", "false", "true"], "").output(Output::Nothing).controls(Control::Always),
-    nothing(&["[", "test"], "").output(Output::Nothing).evaluates().controls(Control::Test),
+    special(&["let"], "", builtins::arithmetic).evaluates().sets(Sets::Arguments),
+    nothing(&[":", "false", "true"], "").output(Output::Nothing).controls(Control::Always).keeps_paths(),
+    nothing(&["[", "test"], "").output(Output::Nothing).evaluates().controls(Control::Test).keeps_paths(),
     special(&["shopt"], "", builtins::shopt).output(Output::Nothing),
     nothing(&["umask"], "").output(Output::Nothing),
     special(&["hash"], "-p=", builtins::hash),
@@ -51,15 +54,18 @@ pub(crate) const SHELL: &[Program] = &[
     ], ""),
 ];
 
-/// What is a program of its own, or a builtin that is listed with other wrappers.
-const PROGRAMS: [&str; 4] = ["cat", "gcat", "tee", "which"];
-const WRAPPING_BUILTINS: [&str; 5] = ["builtin", "command", "exec", "jobs", "time"];
+/// Programs that hand on what they read, or what they are given.
+#[rustfmt::skip]
+pub(crate) const PRINTERS: &[Program] = &[
+    special(&["cat"], "", cat).keeps_paths(),
+    special(&["tee"], "", tee),
+    special(&["which"], "", which).keeps_paths(),
+];
 
 /// Whether a shell runs it without a program of that name.
 #[must_use]
 pub fn is_builtin(name: &str) -> bool {
-    let is_listed = SHELL.iter().any(|program| program.names.contains(&name));
-    (is_listed && !PROGRAMS.contains(&name)) || WRAPPING_BUILTINS.contains(&name)
+    SHELL.iter().any(|program| program.names.contains(&name))
 }
 
 /// `echo`, and `print` of other shells.

@@ -2,57 +2,38 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::code::Language;
 use crate::analysis::exports::file_of;
 use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
+use crate::programs::arguments::Call;
+use crate::programs::program::Program;
 
-/// What a program reads when it starts.
-struct StartUp {
-    program: &'static str,
-    /// From the home directory.
-    files: &'static [&'static str],
-    /// From the current directory.
-    own: &'static [&'static str],
-    /// Variables that name such a file.
-    variables: &'static [&'static str],
+/// The files that a program runs or obeys when it starts.
+fn start_up_files(analyzer: &Analyzer<'_>, program: &Program) -> Vec<Field> {
+    let is_untouched = analyzer.state.disk.is_untouched();
+    let home = analyzer.home().unwrap_or("~").trim_end_matches('/');
+    let mut files: Vec<Field> = Vec::new();
+    for file in program.start_up {
+        match (file.strip_prefix('$'), file.strip_prefix("~/")) {
+            (Some(variable), _) => files.extend(analyzer.state.exports.values(variable).map(file_of)),
+            _ if is_untouched => {}
+            (None, Some(file)) => files.push(Field::literal(format!("{home}/{file}"))),
+            (None, None) => files.push(Field::literal(*file)),
+        }
+    }
+    files
 }
 
-#[rustfmt::skip]
-const START_UP: &[StartUp] = &[
-    StartUp { program: "curl", files: &[".curlrc", ".config/curlrc"], own: &[], variables: &[] },
-    StartUp { program: "gdb", files: &[".gdbinit", ".config/gdb/gdbinit", ".gdbearlyinit"], own: &[".gdbinit"], variables: &[] },
-    StartUp { program: "psql", files: &[".psqlrc"], own: &[], variables: &["PSQLRC"] },
-    StartUp { program: "python3", files: &[], own: &[], variables: &["PYTHONSTARTUP"] },
-    StartUp { program: "sqlite3", files: &[".sqliterc", ".config/sqlite3/sqliterc"], own: &[], variables: &[] },
-    StartUp { program: "tmux", files: &[".tmux.conf", ".config/tmux/tmux.conf"], own: &[], variables: &[] },
-    StartUp { program: "vim", files: &[".vimrc", ".exrc", ".gvimrc", ".vim/vimrc", ".config/nvim/init.vim", ".config/nvim/init.lua"], own: &[".vimrc", ".exrc"], variables: &["MYVIMRC"] },
-    StartUp { program: "wget", files: &[".wgetrc"], own: &[], variables: &["WGETRC"] },
-];
-
 /// The texts that a program reads when it starts, if this script wrote them.
-pub(crate) fn texts(analyzer: &mut Analyzer<'_>, program: &str) -> Vec<Field> {
-    let Some(start_up) = START_UP.iter().find(|start_up| start_up.program == program) else {
-        return Vec::new();
-    };
-    let home = analyzer.home().unwrap_or("~").trim_end_matches('/').to_owned();
-    let mut files: Vec<Field> = Vec::new();
-    for variable in start_up.variables {
-        files.extend(analyzer.state.exports.values(variable).map(file_of));
-    }
-    if !analyzer.state.disk.is_untouched() {
-        files.extend(start_up.files.iter().map(|file| Field::literal(format!("{home}/{file}"))));
-        files.extend(start_up.own.iter().map(|file| Field::literal(*file)));
-    }
+pub(crate) fn texts(analyzer: &mut Analyzer<'_>, program: &Program) -> Vec<Field> {
     let mut texts = Vec::new();
-    for file in files {
-        if let Some(written) = analyzer.written(&file) {
-            for part in written.parts() {
-                match part {
-                    Stream::Text(printed) => texts.push(printed.text.clone()),
-                    Stream::File | Stream::Nothing | Stream::Inherited => {}
-                    _ => analyzer.doubt_script(program),
-                }
+    for file in start_up_files(analyzer, program) {
+        let Some(written) = analyzer.written(&file) else { continue };
+        for part in written.parts() {
+            match part {
+                Stream::Text(printed) => texts.push(printed.text.clone()),
+                Stream::File | Stream::Nothing | Stream::Inherited => {}
+                _ => analyzer.doubt_script(program.name()),
             }
         }
     }
@@ -60,16 +41,12 @@ pub(crate) fn texts(analyzer: &mut Analyzer<'_>, program: &str) -> Vec<Field> {
 }
 
 /// Runs them as code of the program.
-pub(crate) fn files(analyzer: &mut Analyzer<'_>, program: &str, command: usize) {
-    let Some(start_up) = START_UP.iter().find(|start_up| start_up.program == program) else { return };
-    for variable in start_up.variables {
+pub(crate) fn files(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for variable in call.program.start_up.iter().filter_map(|file| file.strip_prefix('$')) {
         let named: Vec<Field> = analyzer.state.exports.values(variable).map(file_of).collect();
-        for file in named {
-            analyzer.touch(Access::Read, &file, command);
-            analyzer.written_code(&file, command, program, Language::Other);
-        }
+        named.iter().for_each(|file| analyzer.touch(Access::Read, file, call.command));
     }
-    for text in texts(analyzer, program) {
-        analyzer.inline_code(program, text.shown());
+    for text in texts(analyzer, call.program) {
+        analyzer.inline_code(call.name, text.shown());
     }
 }

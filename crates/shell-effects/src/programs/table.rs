@@ -9,14 +9,14 @@ use crate::programs::interpreters::INTERPRETERS;
 use crate::programs::network::NETWORK;
 use crate::programs::program::{Action, Program};
 use crate::programs::search::SEARCH;
-use crate::programs::shell::SHELL;
+use crate::programs::shell::{PRINTERS, SHELL};
 use crate::programs::system::SYSTEM;
 use crate::programs::text::TEXT;
 use crate::programs::tools::TOOLS;
 use crate::programs::typesetters::TYPESETTERS;
 use crate::programs::wrappers::WRAPPERS;
 
-const PROGRAMS: [&[Program]; 15] = [
+const PROGRAMS: [&[Program]; 16] = [
     ARCHIVES,
     DATABASES,
     EDITORS,
@@ -25,6 +25,7 @@ const PROGRAMS: [&[Program]; 15] = [
     GIT,
     INTERPRETERS,
     NETWORK,
+    PRINTERS,
     SEARCH,
     SHELL,
     SYSTEM,
@@ -92,7 +93,7 @@ const fn is_before(left: &str, right: &str) -> bool {
 
 /// The program of this name.
 pub(crate) fn by_name(name: &str) -> Option<&'static Program> {
-    exactly(name).or_else(|| exactly(gnu(name)?))
+    exactly(name).or_else(|| exactly(gnu(name)?)).or_else(|| versioned(name))
 }
 
 fn exactly(name: &str) -> Option<&'static Program> {
@@ -106,6 +107,18 @@ fn gnu(name: &str) -> Option<&str> {
     let usual = name.strip_prefix('g')?;
     let touches = |program: &Program| !matches!(program.action, Action::Unknown | Action::Nothing);
     if exactly(name).is_none() && exactly(usual).is_some_and(touches) { Some(usual) } else { None }
+}
+
+/// An interpreter or a compiler with its version: `python3.12`, `lua5.4`, `clang-18`.
+fn versioned(name: &str) -> Option<&'static Program> {
+    let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    if base.len() == name.len() || base.is_empty() {
+        return None;
+    }
+    let base = base.trim_end_matches('-');
+    let program = exactly(base).or_else(|| exactly(gnu(base)?))?;
+    let has_versions = program.language.is_some() || program.quotes_like_sh;
+    if has_versions { Some(program) } else { None }
 }
 
 /// The name by which rules compare a program.
@@ -197,6 +210,63 @@ mod tests {
             if expected.is_none() {
                 assert!(found != Some(CodeLanguage::Other), "{name}");
             }
+        }
+    }
+
+    /// Programs that read code, and have no option that holds some.
+    const WITHOUT_CODE_OPTIONS: &[&str] = &["ed", "jshell", "red", "tclsh", "wish"];
+
+    #[test]
+    fn the_code_in_each_option_of_an_interpreter_is_seen() {
+        use crate::programs::arguments::file_access;
+        for (name, program) in &BY_NAME {
+            let options = program.options.split_ascii_whitespace();
+            let options = options.map(|option| option.split(['=', '?']).next().unwrap());
+            let code = |option: &&str| matches!(file_access(program.options, option), Some(b'e' | b'b'));
+            let mut options: Vec<&str> = options.filter(code).collect();
+            // Their code comes after all options.
+            if program.quotes_like_sh || program.names.contains(&"csh") {
+                options.push("-c");
+            }
+            let reads_code =
+                program.stdin == Stdin::Code || !program.start_up.is_empty() && program.stdin == Stdin::Shell;
+            let is_excused = WITHOUT_CODE_OPTIONS.contains(name) || *name == "ssh";
+            assert!(!reads_code || is_excused || !options.is_empty(), "{name} has no option with code");
+            for option in options {
+                let mut commands =
+                    vec![format!("{name} {option} 'cat .env'"), format!("{name} x {option} 'cat .env'")];
+                if option.starts_with("--") {
+                    commands.push(format!("{name} {option}='cat .env'"));
+                }
+                // What follows a script is an argument of it.
+                if program.stdin == Stdin::Shell {
+                    commands.remove(1);
+                }
+                for command in commands {
+                    let script = crate::read(&command, None);
+                    let code = |doubt: &crate::Doubt| matches!(doubt, crate::Doubt::InlineCode { text, .. } if text.contains(".env"));
+                    let reads = |effect: &crate::Effect| effect.literal().as_deref() == Some(".env");
+                    let is_seen = script.effects.iter().any(reads) || script.doubts.iter().any(code);
+                    assert!(is_seen, "{command}: {script:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_interpreter_with_its_version_is_the_same_program() {
+        for (name, usual) in [
+            ("python3.15", "python"),
+            ("lua5.4", "lua"),
+            ("clang-18", "clang"),
+            ("gcc-12", "gcc"),
+            ("ksh93", "ksh"),
+        ] {
+            assert_eq!(by_name(name), by_name(usual), "{name}");
+            assert!(by_name(name).is_some(), "{name}");
+        }
+        for name in ["cat2", "rm1", "3", "b2", "x86"] {
+            assert_eq!(by_name(name), None, "{name}");
         }
     }
 

@@ -8,6 +8,7 @@ use crate::analysis::stream::Stream;
 use crate::programs::arguments::{Call, Flags};
 use crate::programs::code_access;
 use crate::programs::interpreters::{is_descriptor, is_input};
+use crate::programs::languages::SourceLanguage;
 use crate::programs::patches::{self, PatchNames};
 use crate::programs::program::{Output, Program, each, reads, special};
 use crate::programs::sed;
@@ -23,7 +24,7 @@ const OPENSSL: Flags = "-in= -out=w -keyout=w -newkey= -subj= -days= -config=f -
     --recipient= -i=r -t= -b= -C= -N= -u=";
 const SORT: Flags = "-o=w -k= -t= -S= -T= --output=w --key= --field-separator= --buffer-size= --temporary-directory= \
     --files0-from=l --compress-program= --parallel=";
-const AWK: Flags = "-F= -v= -W= -f=f -i=c -l=c -e= -E=f -o?c -p?c -d?c --field-separator= --assign= --file=f --include=c \
+const AWK: Flags = "-F= -v= -W= -f=f -i=c -l=c -e=e -E=f -o?c -p?c -d?c --field-separator= --assign= --source=e --file=f --include=c \
     --load=c --exec=f --pretty-print?c --profile?c --dump-variables?c";
 
 #[rustfmt::skip]
@@ -69,10 +70,10 @@ pub(crate) const TEXT: &[Program] = &[
     reads(&["strings"], "-n= -t= -e= --bytes= --radix="),
     reads(&["tac"], "-s= --separator=").output(Output::Lines),
     reads(&["uudecode"], "-o=w --output-file=w"),
-    special(&["wc"], "--files0-from=l --total=", words).output(Output::Like(count)),
+    special(&["wc"], "--files0-from=l --total=", words).output(Output::Like(count)).keeps_paths(),
     reads(&["zstdcat"], "-o=w -D=r --filelist=l --output-dir-flat=w"),
     reads(&["xmllint"], "-o=w --output=w --schema=r --xpath= --encode= --dtdvalid= --relaxng=r --schematron=r --path= --pattern= --maxmem="),
-    special(&["awk", "mawk", "nawk"], AWK, awk),
+    special(&["awk", "mawk", "nawk"], AWK, awk).language(SourceLanguage::Awk),
     special(&["csplit"], "-f= -b= -n= --prefix= --suffix-format= --digits=", pieces),
     special(&["gojq", "jaq", "jq"], "-f=r --from-file=r --arg= --argjson= --slurpfile= --rawfile= --indent= -L=", query),
     special(&["sed"], "-e= -f=f -i? -I? -l= --expression= --file=f --in-place? --line-length=", sed::sed),
@@ -107,7 +108,12 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.written_code(file, call.command, "awk", Language::Other);
         }
     }
-    if next.is_none() && !arguments.has(FILES) {
+    for code in arguments.code(call.program.options) {
+        analyzer.acts_by(&code.shown(), call.command);
+        analyzer.inline_code("awk", code.shown());
+    }
+    let has_code = arguments.code(call.program.options).next().is_some();
+    if next.is_none() && !has_code && !arguments.has(FILES) {
         if let Some(program) = files.first() {
             writes_own_files = uses_own_names(&program.text);
             let does = code_access::of("awk", &program.text);
@@ -134,6 +140,7 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             if program.text.contains("ARGV") {
                 values.extend(files.iter().skip(1).cloned());
             }
+            redirected_by_awk(analyzer, &program.text, &values, call.command);
             analyzer.inline_code_with("awk", text, values);
         }
         files = files.get(1..).unwrap_or_default();
@@ -150,6 +157,24 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.touch(Access::Write, file, call.command);
         }
         analyzer.reads(file, call.command);
+    }
+}
+
+/// The files that a program of awk may write: `print > "FILE"`, and `print > x` for the values of its variables.
+fn redirected_by_awk(analyzer: &mut Analyzer<'_>, program: &str, values: &[Field], command: usize) {
+    let mut takes_variable = false;
+    for (at, _) in program.match_indices('>') {
+        let rest = program.get(at + 1..).unwrap_or_default().trim_start_matches(['>', ' ', '\t']);
+        match rest.strip_prefix('"').and_then(|rest| rest.split_once('"')) {
+            Some((name, _)) if !name.is_empty() => {
+                analyzer.wrote(&Field::literal(name), Stream::Unknown, false, vec![command]);
+            }
+            _ => takes_variable |= rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'),
+        }
+    }
+    let files = if takes_variable { values } else { &[] };
+    for file in files.iter().filter(|file| file.is_literal()) {
+        analyzer.wrote(file, Stream::Unknown, false, vec![command]);
     }
 }
 
@@ -253,6 +278,10 @@ fn pieces(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         _ => prefix,
     };
     analyzer.touch(Access::Write, &target, call.command);
+    if target.kind == FieldKind::Glob {
+        let start = Field::literal(target.text.trim_end_matches('*'));
+        analyzer.wrote_pieces(&start);
+    }
 }
 
 /// `jq`, `yq`: a program, then files.

@@ -8,6 +8,7 @@ use crate::analysis::script_files::WrittenCode;
 use crate::analysis::stream::Stream;
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::interpreters::{is_descriptor, is_input};
+use crate::programs::languages::SourceLanguage;
 use crate::programs::program::{
     Action, Launch, Output, Place, Program, ShellTexts, Stdin, Subcommand, special, tool,
 };
@@ -43,13 +44,13 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["asdf"]).subcommands(&[Subcommand::runs(&["exec"], "", 0)]).output(Output::Settings(ENVIRONMENT)),
     Program::new(&["aws-vault"]).subcommands(&[Subcommand::runs(&["exec"], "-d= -t= --duration= --mfa-token= --region=", 1)]),
     Program::new(&["bundle"]).subcommands(&[Subcommand::runs(&["exec"], "", 0)]),
-    Program::new(&["bunx"]).subcommands(&[Subcommand::runs(&[""], "-p= --package=", 0)]),
+    Program::new(&["bunx"]).subcommands(&[Subcommand::runs(&[""], "-p= --package=", 0)]).runs_package_scripts(),
     Program::new(&["chamber"]).subcommands(&[Subcommand::runs(&["exec"], "", 1)]),
-    Program::new(&["concurrently"]).options("-n= -c= -p= -k? --names= --prefix-colors=").action(texts(&[], true, Place::Here)),
+    Program::new(&["concurrently"]).options("-n= -c= -p= -k? --names= --prefix-colors=").action(texts(&[], true, Place::Here)).runs_package_scripts(),
     Program::new(&["conda", "mamba", "micromamba"])
         .subcommands(&[Subcommand::runs(&["run"], "-n= -p= --name= --prefix= --cwd=d", 0)])
         .output(Output::Settings(CONDA)),
-    Program::new(&["corepack"]).subcommands(&[Subcommand::runs(&[""], "", 0)]),
+    Program::new(&["corepack"]).subcommands(&[Subcommand::runs(&[""], "", 0)]).runs_package_scripts(),
     Program::new(&["cross-env"]).subcommands(&[Subcommand::launches(&[""], "", CROSS_ENV_LAUNCH)]),
     Program::new(&["direnv"]).subcommands(&[Subcommand::runs(&["exec"], "", 1)]).output(Output::Settings(&["export", "hook"])),
     Program::new(&["docker"]).before_subcommand("-c= -H= -l= --config= --context= --host= --log-level= --tlscacert= --tlscert= --tlskey=")
@@ -90,8 +91,9 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["nodemon"]).options("-x= -w= -e= -i= -d= --exec= --watch= --ext= --ignore= --delay=").action(texts(&["-x", "--exec"], false, Place::Here)),
     Program::new(&["npm"]).options(NPM).before_subcommand("-C=d -w= --prefix=d --registry= --loglevel= --userconfig= --globalconfig= --cache= --workspace= --otp= --tag=")
         .subcommands(&[Subcommand::launches(&["exec", "x"], NPX, NPX_LAUNCH)])
-        .output(Output::Settings(COMPLETION)),
-    Program::new(&["npx"]).subcommands(&[Subcommand::launches(&[""], NPX, NPX_LAUNCH)]),
+        .output(Output::Settings(COMPLETION)).runs_package_scripts().installed(&["root", "root -g"]),
+    Program::new(&["lerna", "ni", "npm-run-all", "npm-run-all2", "nr", "nx", "run-p", "run-s", "rush", "turbo", "wireit"]).runs_package_scripts(),
+    Program::new(&["npx", "pnpx"]).subcommands(&[Subcommand::launches(&[""], NPX, NPX_LAUNCH)]).runs_package_scripts(),
     Program::new(&["op"]).subcommands(&[Subcommand::runs(&["run"], "--env-file= --account=", 0)]),
     Program::new(&["pdm"]).subcommands(&[Subcommand::runs(&["run"], "-p= --project=", 0)]),
     Program::new(&["pipenv"]).subcommands(&[Subcommand::runs(&["run"], "", 0)]),
@@ -99,7 +101,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["pnpm"]).options(NPM).before_subcommand("-C=d -F= --dir=d --filter= --loglevel= --reporter=").subcommands(&[
         Subcommand::runs(&["dlx"], "--package=", 0),
         Subcommand::runs(&["exec"], "", 0),
-    ]).output(Output::Settings(COMPLETION)),
+    ]).output(Output::Settings(COMPLETION)).runs_package_scripts().installed(&["root", "root -g"]),
     Program::new(&["podman"]).before_subcommand("-c= --connection= --identity= --log-level= --root= --runroot= --runtime= --storage-driver= --storage-opt= --tmpdir= --url=")
         .subcommands(&[
             Subcommand::elsewhere(&["exec"], EXEC),
@@ -111,8 +113,8 @@ pub(crate) const TOOLS: &[Program] = &[
         .output(Output::Settings(COMPLETION)),
     Program::new(&["pyenv", "rbenv"]).subcommands(&[Subcommand::runs(&["exec"], "", 0)]).output(Output::Settings(VERSIONS)),
     Program::new(&["rye"]).subcommands(&[Subcommand::runs(&["run"], "", 0)]),
-    Program::new(&["ssh"]).subcommands(&[Subcommand::launches(&[""], SSH, Launch::new(1, Place::RemoteShell))]).stdin(Stdin::Shell),
-    special(&["tmux"], "-c= -f= -L= -S= -T=", tmux),
+    Program::new(&["ssh"]).subcommands(&[Subcommand::launches(&[""], SSH, Launch::new(1, Place::RemoteShell))]).stdin(Stdin::Shell).start_up(&["~/.ssh/config"]),
+    special(&["tmux"], "-c= -f= -L= -S= -T=", tmux).start_up(&["~/.tmux.conf", "~/.config/tmux/tmux.conf"]),
     special(&["screen"], "-c=r -e= -h= -p= -s= -S= -t= -T= -X=", screen),
     Program::new(&["uv"]).before_subcommand("--directory=d --project= --config-file= --cache-dir= --color= --python= -p=")
         .subcommands(&[Subcommand::runs(&["run", "tool run"], UV, 0)])
@@ -121,10 +123,10 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["vagrant"]).options("-c= --command=").action(texts(&["-c", "--run", "--command"], false, Place::Elsewhere)),
     Program::new(&["watchexec"])
         .subcommands(&[Subcommand::runs(&[""], "-w= -e= -f= -i= -s= -d= --watch= --exts= --filter= --ignore= --signal= --debounce= --shell=", 0)]),
-    Program::new(&["yarn"]).options(NPM).before_subcommand("--cwd=d").subcommands(&[
+    Program::new(&["yarn", "yarnpkg"]).options(NPM).before_subcommand("--cwd=d").subcommands(&[
         Subcommand::runs(&["dlx"], "-p= --package=", 0),
         Subcommand::runs(&["exec"], "", 0),
-    ]),
+    ]).runs_package_scripts(),
     tool(&["apt", "apt-get"], "-o= -c= -t= -a= --option= --config-file= --target-release= --host-architecture=").options("-o=c -c=f --option=c --config-file=f"),
     tool(&["aws"], "--profile= --region= --output= --endpoint-url= --query= --ca-bundle= --color= --cli-read-timeout= --cli-connect-timeout= --cli-binary-format="),
     tool(&["az"], "-o= --output= --query= --subscription="),
@@ -150,7 +152,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["jest", "vitest"]).options("-u! --update! --updateSnapshot! --outputFile=c --coverageDirectory=c --cacheDirectory=c --globalSetup=c \
         --testRunner=c"),
     tool(&["jj"], "-R= --repository= --at-operation= --color= --config="),
-    special(&["make"], MAKE, make).before_subcommand(MAKE),
+    special(&["make"], MAKE, make).before_subcommand(MAKE).language(SourceLanguage::Make),
     tool(&["pip", "pip3"], PIP).output(Output::Settings(COMPLETION)),
     tool(&["pulumi"], "-C= -v= --cwd= --color= --profiling= --tracing="),
     tool(&["rustup"], "+").output(Output::Settings(COMPLETION)),
@@ -161,13 +163,31 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["dircolors", "keychain"]).output(Output::Settings(&[])),
     Program::new(&["atuin", "fnm", "opam", "starship", "zoxide"]).output(Output::Settings(ENVIRONMENT)),
     Program::new(&["goenv", "jenv", "nodenv"]).output(Output::Settings(VERSIONS)),
-    Program::new(&["brew"]).output(Output::Settings(&["shellenv"])),
+    Program::new(&["brew"]).output(Output::Settings(&["shellenv"])).installed(&["--prefix"]),
+    Program::new(&["rustc"]).installed(&["--print sysroot"]),
+    special(&["java"], "", java),
     Program::new(&["docker-machine", "luarocks", "minikube"]).output(Output::Settings(MACHINE)),
     Program::new(&["argocd", "flux", "glab", "k3d", "kind"]).output(Output::Settings(COMPLETION)),
 ];
 
 const VERCEL: Flags =
     "-A= -Q= -S= -t= --cwd=d --local-config= --global-config= --scope= --token= --environment= --git-branch=";
+
+/// `java OPTIONS CLASS`: commands for when it fails, and agents, which are files.
+fn java(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for field in call.fields.iter().skip(1) {
+        let after = |starts: &[&str]| starts.iter().find_map(|start| field.text.strip_prefix(start));
+        if let Some(code) = after(&["-XX:OnError=", "-XX:OnOutOfMemoryError="]) {
+            let code = field.with(code);
+            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+        } else if let Some(agent) = after(&["-javaagent:", "-agentpath:", "@"]) {
+            let file = field.with(agent.split('=').next().unwrap_or_default());
+            analyzer.reads(&file, call.command);
+            analyzer.acts_by(&field.text, call.command);
+        }
+    }
+    analyzer.unknown_program(call.fields);
+}
 
 /// `vercel env pull FILE` writes the file.
 fn vercel(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
@@ -204,7 +224,7 @@ fn tmux(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         "display-popup",
         "popup",
     ];
-    let mut lines: Vec<Field> = start_up::texts(analyzer, "tmux");
+    let mut lines: Vec<Field> = start_up::texts(analyzer, call.program);
     for file in call.arguments.values(&["-f"]) {
         if let Stream::Text(printed) = analyzer.content(file) {
             lines.push(printed.text.clone());
@@ -279,10 +299,6 @@ fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         if is_shell || operand.text.contains(['$', '!']) {
             analyzer.acts_by(&operand.text, call.command);
         }
-    }
-    for name in ["MAKEFLAGS", "GNUMAKEFLAGS"] {
-        let values: Vec<String> = analyzer.state.exports.values(name).map(str::to_owned).collect();
-        values.into_iter().for_each(|flags| analyzer.inline_code("make", flags));
     }
     let named: Vec<Field> = call.arguments.values(&["-f", "--file", "--makefile"]).cloned().collect();
     let files = if named.is_empty() {

@@ -26,13 +26,13 @@ const BATCH: Flags = "-I= -J= -R= -n= -P= -L= -s= -d= -E= -a=r -j= --max-args= -
 #[rustfmt::skip]
 pub(crate) const WRAPPERS: &[Program] = &[
     wraps(&[
-        "annotate-output", "builtin", "busybox", "catchsegv", "ccache", "chronic", "dbus-launch", "debconf", "distcc", "dumb-init", "eatmydata",
-        "ifne", "jobs", "kstart", "nocache", "nohup", "nosetuid", "numactl", "run-one", "sccache", "setsid", "tini", "torify", "toybox", "tsocks",
+        "annotate-output", "busybox", "catchsegv", "ccache", "chronic", "dbus-launch", "debconf", "distcc", "dumb-init", "eatmydata",
+        "ifne", "kstart", "nocache", "nohup", "nosetuid", "numactl", "run-one", "sccache", "setsid", "tini", "torify", "toybox", "tsocks",
         "unbuffer",
     ], "", 0),
     wraps(&["valgrind", "valgrind.bin"], "--log-file=w --xml-file=w --massif-out-file=w --callgrind-out-file=w --cachegrind-out-file=w --dhat-out-file=w --suppressions=r --tool= --trace-children-skip=", 0),
     wraps(&["aa-exec"], "-p= -n= --profile= --namespace=", 0),
-    special(&["bwrap"], "", bubblewrap).ends_at_operand(),
+    special(&["bwrap"], "", bubblewrap).ends_at_operand().changes_paths(),
     wraps(&["cgexec"], "-g=", 0),
     wraps(&["chpst"], "-u= -U= -b= -e= -/= -n= -l= -L= -m= -d= -o= -p= -f= -c=", 0),
     wraps(&["daemonize"], "-c=d -e=w -o=w -p=w -l=w -u= -E=", 0),
@@ -46,7 +46,7 @@ pub(crate) const WRAPPERS: &[Program] = &[
     wraps(&["heaptrack"], "-o=w --output=w -p= --pid=", 0),
     wraps(&["i386", "linux32", "linux64", "x86_64", "uname26", "ppc", "ppc32", "ppc64", "arm", "armv7l", "armv8l", "i486", "i586", "i686", "s390", "s390x", "sparc", "sparc64"], "", 0),
     wraps(&["memusage"], "-n= -p=w -d=w -b= -x= -y= --progname= --png=w --data=w --buffer= --title=", 0),
-    wraps(&["proot"], "-r= -b= -q= -w=d -v= -k= -m= --rootfs= --bind= --qemu= --cwd=d", 0),
+    wraps(&["proot"], "-r= -b= -q= -w=d -v= -k= -m= --rootfs= --bind= --qemu= --cwd=d", 0).changes_paths(),
     wraps(&["qemu-aarch64", "qemu-arm", "qemu-i386", "qemu-x86_64"], "-L= -E= -U= -cpu= -s= -g= -D=w -0=", 0),
     wraps(&["run0"], "-u= -g= -D=d --user= --group= --chdir=d --setenv= --unit= --property=", 0),
     wraps(&["runcon"], "-t= -u= -r= -l= --type= --user= --role= --range=", 0),
@@ -58,16 +58,14 @@ pub(crate) const WRAPPERS: &[Program] = &[
     wraps(&["trickle"], "-u= -d= -w= -t= -l= -n=", 0),
     wraps(&["uclampset"], "-m= -M= -p= --util-min= --util-max= --pid=", 0),
     wraps(&["caffeinate"], "-t= -w=", 0),
-    wraps(&["chroot"], "--userspec= --groups=", 1).stdin(Stdin::Shell),
+    wraps(&["chroot"], "--userspec= --groups=", 1).stdin(Stdin::Shell).changes_paths(),
     wraps(&["choom"], "-n= -p= --adjust= --pid=", 0),
     wraps(&["chrt", "taskset"], "", 1),
-    special(&["command"], "", command).ends_at_operand(),
     wraps(&["cpulimit"], "-l= -p= -e= -P= --limit= --pid=", 0),
     wraps(&["dbus-run-session"], "--config-file= --dbus-daemon=", 0),
     wraps(&["doas"], "-u= -C=", 0),
     special(&["entr"], "", entr).ends_at_operand(),
-    special(&["env"], "-u= -C= -P= -S= -a= --unset= --chdir= --split-string= --argv0=", env).ends_at_operand(),
-    wraps(&["exec"], "-a=", 0),
+    special(&["env"], "-u= -C= -P= -S= -a= --unset= --chdir= --split-string= --argv0=", env).ends_at_operand().keeps_paths(),
     wraps(&["fakeroot", "fakeroot-ng", "fakeroot-sysv", "fakeroot-tcp"], "-l= -s=w -i=r -b= --lib= --faked=", 0).stdin(Stdin::Shell),
     wraps(&["firejail"], "", 0).stdin(Stdin::Shell),
     command_text(&["flock"], SU, CommandText { operands: 1, takes_words: true, ..CommandText::NEW }),
@@ -78,7 +76,7 @@ pub(crate) const WRAPPERS: &[Program] = &[
     ], "--library-path= --inhibit-rpath= --audit= --preload= --argv0=", 0),
     wraps(&["ltrace"], "-o=w -e= -p= -u=", 0),
     wraps(&["nice"], "-n= --adjustment=", 0).controls(Control::Wrapper),
-    wraps(&["nsenter"], "-t= -S= -G= -w? --target= --setuid= --setgid= --wd=d", 0).stdin(Stdin::Shell),
+    wraps(&["nsenter"], "-t= -S= -G= -w? --target= --setuid= --setgid= --wd=d", 0).stdin(Stdin::Shell).changes_paths(),
     special(&["parallel"], BATCH, batches::parallel).ends_at_operand(),
     wraps(&["perf"], "-e= -o=w -p= -F= -r= --output=w", 1),
     wraps(&["pkexec"], "--user=", 0),
@@ -95,12 +93,11 @@ pub(crate) const WRAPPERS: &[Program] = &[
     wraps(&["sshpass"], "-p= -f=r -d=", 0),
     wraps(&["stdbuf"], "-i= -o= -e= --input= --output= --error=", 0),
     special(&["strace"], "-o= -a= -b= -e= -p= -u= -s= -E= -I= -O= -P= -S= -X= --output= --trace= --attach= --user= --env=", traced).ends_at_operand(),
-    special(&["sudo"], "-u= -g= -h= -p= -C= -D=d -R= -T= -U= -r= -t= --user= --group= --host= --prompt= --chdir=d --chroot=", sudo).ends_at_operand(),
+    special(&["sudo"], "-u= -g= -h= -p= -C= -D=d -R= -T= -U= -r= -t= --user= --group= --host= --prompt= --chdir=d --chroot=", sudo).ends_at_operand().keeps_paths(),
     wraps(&["systemd-inhibit"], "--what= --who= --why= --mode=", 0),
     wraps(&["systemd-run"], "-u= -p= -H= -M= -E= --unit= --property= --slice= --uid= --gid= --setenv= --on-active= --on-calendar= --working-directory=d", 0),
-    wraps(&["time"], "-f= -o=w --format= --output=w", 0),
     wraps(&["torsocks"], "-u= -p= -P=", 0),
-    wraps(&["unshare"], "-R= -w=d -S= -G= --root= --wd=d --setuid= --setgid=", 0).stdin(Stdin::Shell),
+    wraps(&["unshare"], "-R= -w=d -S= -G= --root= --wd=d --setuid= --setgid=", 0).stdin(Stdin::Shell).changes_paths(),
     command_text(&["watch"], "-n= --interval= -q= --equexit=", CommandText { option: TextOption::Nowhere, takes_text: true, takes_words: true, ..CommandText::NEW }),
     special(&["xargs"], BATCH, batches::xargs).ends_at_operand(),
     wraps(&["xvfb-run"], "-e= -f= -n= -s= -p= -w= --error-file= --server-num= --server-args=", 0),
@@ -197,7 +194,7 @@ fn architecture(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// `command`: with `-v` it only says where a program is.
-fn command(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+pub(crate) fn command(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if !call.arguments.has(&["-v", "-V"]) {
         wrapper(analyzer, call, 0);
     } else if let [name] = call.rest {

@@ -11,6 +11,7 @@ use crate::analysis::directories::Directories;
 use crate::analysis::disk::Disk;
 use crate::analysis::exports::Exports;
 use crate::analysis::field::Field;
+use crate::analysis::shell_options::ShellOptions;
 use crate::analysis::state::State;
 use crate::analysis::stream::Stream;
 use crate::analysis::variables::{Alternatives, MAX_OPTIONS, MAX_VARIABLES, Value, Variables};
@@ -105,8 +106,9 @@ fn disk() -> impl Strategy<Value = Disk> {
     let written = prop::collection::vec((name(), text(), any::<bool>(), 0..3_usize), 0..4);
     let many = prop_oneof![4 => Just(0), 1 => 0..80_usize];
     let aliases = definitions(vec!["rm".to_owned(), "push".to_owned()]);
-    (written, many, prop::collection::vec(name(), 0..3), aliases).prop_map(
-        |(written, many, made, aliases)| {
+    let pieces = prop::collection::vec(text(), 0..3);
+    (written, many, prop::collection::vec(name(), 0..3), aliases, pieces).prop_map(
+        |(written, many, made, aliases, pieces)| {
             let mut disk = Disk::default();
             for number in 0..many {
                 disk.write(&format!("f{number}"), Stream::Unknown, false, Vec::new());
@@ -115,6 +117,7 @@ fn disk() -> impl Strategy<Value = Disk> {
                 disk.write(path, Stream::text(Field::literal(content)), appends, vec![by]);
             }
             made.into_iter().for_each(|path| disk.make_directory(path));
+            pieces.into_iter().for_each(|prefix| disk.write_pieces(prefix));
             disk.git_aliases = aliases;
             disk
         },
@@ -124,17 +127,45 @@ fn disk() -> impl Strategy<Value = Disk> {
 fn states(bodies: Vec<FunctionBody>) -> impl Strategy<Value = State> {
     let positional = prop::option::of(prop::collection::vec(text().prop_map(Field::literal), 0..2));
     let aliases = definitions(vec!["ls".to_owned(), "cat .env".to_owned()]);
+    let zero = prop::option::of(text().prop_map(|text| Rc::new(Field::literal(text))));
     let fields = (variables(), definitions(bodies), aliases, positional, directories(), exports(), disk());
-    fields.prop_map(|(variables, functions, aliases, positional, directories, exports, disk)| State {
-        variables,
-        functions,
-        aliases,
-        positional: positional.map(Rc::new),
-        directories,
-        exports,
-        disk,
-        ..State::new()
+    let others = (options(), zero, prop::collection::btree_set(name(), 0..3));
+    (fields, others).prop_map(|(fields, (options, zero, locals))| {
+        let (variables, functions, aliases, positional, directories, exports, disk) = fields;
+        // A field that is added needs values here.
+        State {
+            variables,
+            functions,
+            aliases,
+            positional: positional.map(Rc::new),
+            directories,
+            exports,
+            disk,
+            options,
+            zero,
+            locals: Rc::new(locals.into_iter().map(str::to_owned).collect()),
+        }
     })
+}
+
+fn options() -> impl Strategy<Value = ShellOptions> {
+    let switches = prop::sample::select(vec!["dotglob", "nocaseglob", "lastpipe", "other"]);
+    let switched = prop::collection::vec((switches, any::<bool>()), 0..4);
+    (switched, prop::collection::vec(name(), 0..3), any::<bool>(), any::<bool>()).prop_map(
+        |(switched, unsteady, has_integers, has_sourced)| {
+            let mut options = ShellOptions::default();
+            (options.has_integers, options.has_sourced) = (has_integers, has_sourced);
+            for (name, is_on) in switched {
+                if is_on {
+                    options.switch_on(name);
+                } else {
+                    options.switch_off(name);
+                }
+            }
+            unsteady.into_iter().for_each(|name| options.make_unsteady(name));
+            options
+        },
+    )
 }
 
 fn bodies() -> Vec<FunctionBody> {

@@ -1,6 +1,6 @@
 //! Code as tokens, in as much of a language as is read without doubt.
 
-use super::CodeKind;
+use crate::programs::languages::SourceLanguage;
 
 /// A part of code.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -20,9 +20,9 @@ fn is_part(c: char) -> bool {
 }
 
 /// The tokens of a code. None where it is not certain what is a text.
-pub(super) fn tokens(kind: CodeKind, code: &str) -> Option<Vec<Token<'_>>> {
+pub(super) fn tokens(kind: SourceLanguage, code: &str) -> Option<Vec<Token<'_>>> {
     // Documentation in the code.
-    let has_pages = matches!(kind, CodeKind::Perl | CodeKind::Ruby);
+    let has_pages = matches!(kind, SourceLanguage::Perl | SourceLanguage::Ruby);
     if has_pages && code.lines().any(|line| line.starts_with('=')) {
         return None;
     }
@@ -35,7 +35,7 @@ pub(super) fn tokens(kind: CodeKind, code: &str) -> Option<Vec<Token<'_>>> {
     while let Some(c) = rest.chars().next() {
         let length = match c {
             ' ' | '\t' | '\n' => 1,
-            '#' if matches!(kind, CodeKind::Python | CodeKind::Ruby) => {
+            '#' if matches!(kind, SourceLanguage::Python | SourceLanguage::Ruby) => {
                 let comment = rest.lines().next()?;
                 // It may say that the code is in another character set.
                 if comment.contains("coding") {
@@ -48,7 +48,7 @@ pub(super) fn tokens(kind: CodeKind, code: &str) -> Option<Vec<Token<'_>>> {
                 tokens.push(Token::Text(text));
                 length
             }
-            '/' if kind != CodeKind::Python => {
+            '/' if kind != SourceLanguage::Python => {
                 let pattern = pattern(kind, rest, &tokens)?;
                 tokens.push(Token::Text(pattern));
                 pattern.len() + 2
@@ -58,7 +58,7 @@ pub(super) fn tokens(kind: CodeKind, code: &str) -> Option<Vec<Token<'_>>> {
                 named(kind, name, rest.get(name.len()..)?, &mut tokens)?
             }
             '`' | '\\' => return None,
-            '#' if kind != CodeKind::JavaScript => return None,
+            '#' if kind != SourceLanguage::JavaScript => return None,
             c if c.is_ascii_graphic() => {
                 tokens.push(Token::Sign(c));
                 1
@@ -71,7 +71,12 @@ pub(super) fn tokens(kind: CodeKind, code: &str) -> Option<Vec<Token<'_>>> {
 }
 
 /// Adds a name, or the text after a prefix, and says how long that is.
-fn named<'c>(kind: CodeKind, name: &'c str, after: &'c str, tokens: &mut Vec<Token<'c>>) -> Option<usize> {
+fn named<'c>(
+    kind: SourceLanguage,
+    name: &'c str,
+    after: &'c str,
+    tokens: &mut Vec<Token<'c>>,
+) -> Option<usize> {
     // What hides other names. `$_` is the line at hand.
     if name.len() > 1 && name.starts_with('_') {
         return None;
@@ -81,7 +86,7 @@ fn named<'c>(kind: CodeKind, name: &'c str, after: &'c str, tokens: &mut Vec<Tok
         return Some(name.len());
     }
     match name.to_ascii_lowercase().as_str() {
-        "f" | "fr" | "rf" if kind == CodeKind::Python => {
+        "f" | "fr" | "rf" if kind == SourceLanguage::Python => {
             let (text, length) = text(kind, after, after.chars().next()?)?;
             tokens.push(Token::Text(text));
             for expression in expressions(text)? {
@@ -91,18 +96,18 @@ fn named<'c>(kind: CodeKind, name: &'c str, after: &'c str, tokens: &mut Vec<Tok
             }
             Some(name.len() + length)
         }
-        "r" | "b" | "u" | "rb" | "br" if kind == CodeKind::Python => Some(name.len()),
+        "r" | "b" | "u" | "rb" | "br" if kind == SourceLanguage::Python => Some(name.len()),
         _ => None,
     }
 }
 
 /// The text at the start of a code, and how long it is with its quotes.
-fn text(kind: CodeKind, code: &str, quote: char) -> Option<(&str, usize)> {
+fn text(kind: SourceLanguage, code: &str, quote: char) -> Option<(&str, usize)> {
     let triple = match quote {
         '"' => "\"\"\"",
         _ => "'''",
     };
-    let is_triple = kind == CodeKind::Python && code.starts_with(triple);
+    let is_triple = kind == SourceLanguage::Python && code.starts_with(triple);
     let end = if is_triple { triple } else { triple.get(..1)? };
     let inner = code.get(end.len()..)?;
     let mut at = 0;
@@ -119,9 +124,13 @@ fn text(kind: CodeKind, code: &str, quote: char) -> Option<(&str, usize)> {
     }
     let text = inner.get(..at)?;
     let has_code = ["${", "@{", "#{", "{$"].iter().any(|start| text.contains(start));
-    let has_index =
-        kind == CodeKind::Perl && quote == '"' && text.contains(['$', '@']) && text.contains(['[', '{']);
-    if has_index || has_code && matches!(kind, CodeKind::Perl | CodeKind::Ruby | CodeKind::Php) {
+    let has_index = kind == SourceLanguage::Perl
+        && quote == '"'
+        && text.contains(['$', '@'])
+        && text.contains(['[', '{']);
+    if has_index
+        || has_code && matches!(kind, SourceLanguage::Perl | SourceLanguage::Ruby | SourceLanguage::Php)
+    {
         return None;
     }
     Some((text, at + 2 * end.len()))
@@ -151,17 +160,17 @@ fn expressions(text: &str) -> Option<Vec<&str>> {
 }
 
 /// A plain pattern between slashes, where none can be a division.
-fn pattern<'c>(kind: CodeKind, code: &'c str, before: &[Token<'_>]) -> Option<&'c str> {
+fn pattern<'c>(kind: SourceLanguage, code: &'c str, before: &[Token<'_>]) -> Option<&'c str> {
     let is_expected = match before.last() {
         None => true,
         Some(Token::Name(name)) => BEFORE_PATTERN.contains(name),
-        Some(Token::Sign('}')) => kind == CodeKind::Awk,
+        Some(Token::Sign('}')) => kind == SourceLanguage::Awk,
         Some(Token::Sign(sign)) => "({;,!&|".contains(*sign),
         Some(Token::Text(_)) => false,
     };
     let (pattern, _) = code.strip_prefix('/')?.split_once('/')?;
     let is_plain = |c: char| is_part(c) || " ^.*+-".contains(c);
-    let has_patterns = matches!(kind, CodeKind::Perl | CodeKind::Ruby | CodeKind::Awk);
+    let has_patterns = matches!(kind, SourceLanguage::Perl | SourceLanguage::Ruby | SourceLanguage::Awk);
     if has_patterns && is_expected && !pattern.is_empty() && pattern.chars().all(is_plain) {
         Some(pattern)
     } else {

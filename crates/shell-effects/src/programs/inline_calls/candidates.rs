@@ -1,23 +1,25 @@
 //! Code that runs something that its text does not show as one argument: a variable, a value that it is given, a function with
 //! another name. Then each text in the code may be what it runs.
 
+use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::Field;
 use crate::programs::inline_calls::texts::literal;
-use crate::programs::inline_calls::{InlineCall, MAX_CALLS, is_perl};
+use crate::programs::inline_calls::{InlineCall, MAX_CALLS};
+use crate::programs::languages::SourceLanguage;
 
 /// Longer texts are no commands.
-const MAX_TEXT: usize = 1000;
+const MAX_TEXT: usize = 16 << 10;
 
 /// The texts of a code, and each list of them. Perl has quotes of its own: `q(…)`.
-fn texts(interpreter: &str, code: &str) -> Vec<InlineCall> {
+fn texts(language: Option<SourceLanguage>, code: &str) -> Vec<InlineCall> {
     let mut found = Vec::new();
     let mut list: Vec<Field> = Vec::new();
     let mut rest = code;
     let mut is_word = false;
     while let Some(c) = rest.chars().next() {
-        let text = if is_word { None } else { literal(rest).or_else(|| perl_text(interpreter, rest)) };
+        let text = if is_word { None } else { literal(rest).or_else(|| perl_text(language, rest)) };
         if let Some((text, after)) = text {
             if text.text.len() <= MAX_TEXT && !is_wholly_unknown(&text) {
                 list.push(text.clone());
@@ -49,8 +51,8 @@ fn end_list(list: &mut Vec<Field>, found: &mut Vec<InlineCall>) {
 }
 
 /// `q(…)`, `qq{…}`, `qw[…]`.
-fn perl_text<'c>(interpreter: &str, code: &'c str) -> Option<(Field, &'c str)> {
-    if !is_perl(interpreter) {
+fn perl_text(language: Option<SourceLanguage>, code: &str) -> Option<(Field, &str)> {
+    if language != Some(SourceLanguage::Perl) {
         return None;
     }
     let rest = code.strip_prefix('q')?;
@@ -68,11 +70,11 @@ fn perl_text<'c>(interpreter: &str, code: &'c str) -> Option<(Field, &'c str)> {
 }
 
 /// What Perl and Ruby run instead of opening it: `open(F, "… |")`.
-pub(super) fn pipes(interpreter: &str, code: &str) -> Vec<InlineCall> {
-    if !is_perl(interpreter) && !interpreter.starts_with("ruby") || !code.contains('|') {
+pub(super) fn pipes(language: Option<SourceLanguage>, code: &str) -> Vec<InlineCall> {
+    if !code.contains('|') {
         return Vec::new();
     }
-    let texts = texts(interpreter, code);
+    let texts = texts(language, code);
     let is_mode = |call: &InlineCall| matches!(call, InlineCall::Text(text) if matches!(text.text.as_str(), "-|" | "|-"));
     // `open(F, "-|", CODE)`.
     if texts.iter().any(is_mode) {
@@ -94,11 +96,20 @@ pub(crate) fn piped_name(name: &Field) -> Option<Field> {
 
 /// Compares each text with rules for commands, also the values that the code is given. What they would do to files does not count:
 /// the code names those files itself.
-pub(super) fn run(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &str, given: &[Field]) {
+pub(super) fn run(
+    analyzer: &mut Analyzer<'_>,
+    language: Option<SourceLanguage>,
+    code: &str,
+    given: &[Field],
+) {
     let given = given.iter().cloned().map(InlineCall::Text);
+    let calls: Vec<InlineCall> = given.chain(texts(language, code)).collect();
+    if calls.len() > MAX_CALLS {
+        analyzer.doubt(Doubt::TooMany("texts in code"));
+    }
     analyzer.only_commands(|analyzer| {
-        for call in given.chain(texts(interpreter, code)).take(MAX_CALLS) {
-            super::run_call(analyzer, &call);
+        for call in calls.iter().take(MAX_CALLS) {
+            super::run_call(analyzer, call);
         }
     });
 }

@@ -4,24 +4,29 @@ use crate::analysis::field::Field;
 use crate::programs::inline_calls::texts::literal;
 use crate::programs::inline_calls::{InlineCall, is_part};
 
-/// Longer makefiles are read as they are.
-const MAX_MAKEFILE: usize = 4096;
+/// For the variables of a makefile, this much text is looked at.
+const MAX_EXPANDED: usize = 4 << 20;
 
-/// A makefile, and again with the values of its own variables.
-pub(crate) fn with_make_variables(text: String) -> String {
-    if text.len() > MAX_MAKEFILE || !text.contains('$') {
-        return text;
-    }
-    let mut expanded = text.clone();
+/// A makefile again with the values of its own variables. None if they are too many.
+pub(crate) fn with_make_variables(text: &str) -> Option<String> {
+    let mut expanded = text.to_owned();
+    let mut read = 0;
     for line in text.lines().filter(|line| !line.starts_with('\t')) {
         let Some((name, value)) = line.split_once('=') else { continue };
         let name = name.trim_end_matches([':', '?', '+', ' ']).trim();
-        if !name.is_empty() && name.chars().all(is_part) && expanded.len() <= 4 * MAX_MAKEFILE {
-            let value = value.trim();
-            expanded = expanded.replace(&format!("$({name})"), value).replace(&format!("${{{name}}}"), value);
+        if name.is_empty() || !name.chars().all(is_part) {
+            continue;
+        }
+        let value = value.trim();
+        for written in [format!("$({name})"), format!("${{{name}}}")] {
+            read += expanded.len() + value.len() * expanded.matches(&written).count();
+            if read > MAX_EXPANDED {
+                return None;
+            }
+            expanded = expanded.replace(&written, value);
         }
     }
-    if expanded == text { text } else { format!("{text}\n{expanded}") }
+    Some(expanded)
 }
 
 /// The lines of a makefile that a shell runs: those after a tab, and what follows a `;` after the targets.
@@ -73,6 +78,16 @@ pub(super) fn tcl(code: &str) -> Vec<InlineCall> {
         }
     }
     found
+}
+
+/// The lines that IPython gives to a shell: `!CODE`, `%sx CODE`.
+pub(super) fn escapes(code: &str) -> Vec<InlineCall> {
+    let code_of = |line: &str| {
+        let after =
+            ["!!", "!", "%sx ", "%system "].iter().find_map(|start| line.trim().strip_prefix(start))?;
+        Some(InlineCall::Text(Field::literal(after)))
+    };
+    code.split(['\n', ';']).filter_map(code_of).collect()
 }
 
 /// A recipe as the shell gets it: `$$` is a dollar, and make replaces `$x`, mostly by nothing.

@@ -1,12 +1,14 @@
 //! The functions of other languages that run a command, or do what a command does.
 
+use crate::programs::languages::SourceLanguage;
+
 /// Functions that run a command, or do what a command does.
 pub(super) struct Runner {
     pub(super) names: &'static [&'static str],
     /// The code before the name ends with one of these; empty for anything.
     pub(super) owners: &'static [&'static str],
-    /// How the names of the interpreters start that have them; empty for any.
-    pub(super) interpreters: &'static [&'static str],
+    /// The languages that have them; empty for any.
+    pub(super) languages: &'static [SourceLanguage],
     /// One of these words must be in the code; empty for none.
     pub(super) among: &'static [&'static str],
     pub(super) takes: RunnerArguments,
@@ -33,36 +35,41 @@ pub(super) const MOVED: RunnerArguments = RunnerArguments::Operands(&["mv"]);
 
 #[rustfmt::skip]
 pub(super) const RUNNERS: &[Runner] = &[
-    Runner { names: &["system"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::TextOrWords },
-    Runner { names: &["popen", "shell_exec", "passthru", "proc_open", "execSync", "getoutput", "getstatusoutput"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::Text },
-    Runner { names: &["execute"], owners: &[], interpreters: &["lua"], among: &[], takes: RunnerArguments::Text },
-    Runner { names: &["run", "call", "check_call", "check_output", "Popen", "create_subprocess_exec", "create_subprocess_shell"], owners: &[], interpreters: &["py"], among: &["subprocess"], takes: RunnerArguments::TextOrWords },
-    Runner { names: &["ProcessBuilder"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::TextOrWords },
-    Runner { names: &["exec"], owners: &["getRuntime()."], interpreters: &[], among: &[], takes: RunnerArguments::TextOrWords },
-    Runner { names: &["Command"], owners: &["exec."], interpreters: &[], among: &[], takes: RunnerArguments::Words },
-    Runner { names: &["new"], owners: &["Command::"], interpreters: &[], among: &[], takes: RunnerArguments::Words },
-    Runner { names: &["open2", "open3", "run3"], owners: &[], interpreters: &["perl", "ruby"], among: &[], takes: RunnerArguments::Text },
-    Runner { names: &["spawnv_passfds"], owners: &[], interpreters: &["py"], among: &[], takes: RunnerArguments::NameAndWords },
-    Runner { names: &["execPath"], owners: &[], interpreters: &["node"], among: &["child_process"], takes: RunnerArguments::Text },
-    Runner { names: &["breakpoint"], owners: &[], interpreters: &["py"], among: &[], takes: RunnerArguments::TextOrWords },
-    Runner { names: &["spawn"], owners: &[], interpreters: &["py"], among: &["pty"], takes: RunnerArguments::TextOrWords },
-    Runner { names: &["exec"], owners: &[], interpreters: &["perl", "php", "ruby"], among: &[], takes: RunnerArguments::TextOrWords },
-    Runner { names: &["exec"], owners: &[], interpreters: &[], among: &["child_process"], takes: RunnerArguments::Text },
-    Runner { names: &["spawnSync", "execFileSync"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::Words },
-    Runner { names: &["spawn", "execFile"], owners: &[], interpreters: &[], among: &["child_process"], takes: RunnerArguments::Words },
-    Runner { names: &["spawn"], owners: &["Bun."], interpreters: &[], among: &[], takes: RunnerArguments::Words },
-    Runner { names: &["execvp", "execv", "execl", "execlp", "execvpe", "execle", "execlpe", "execve", "posix_spawn", "posix_spawnp"], owners: &[], interpreters: &[], among: &[], takes: RunnerArguments::NameAndWords },
-    Runner { names: &["spawnl", "spawnle", "spawnlp", "spawnlpe", "spawnv", "spawnve", "spawnvp", "spawnvpe"], owners: &[], interpreters: &["py"], among: &[], takes: RunnerArguments::ModeNameAndWords },
-    Runner { names: &["script"], owners: &[], interpreters: &["osascript"], among: &["do shell script"], takes: RunnerArguments::Text },
-    Runner { names: &["rmtree", "remove_tree", "rmSync", "rmdirSync", "unlinkSync", "rm_rf", "rm_r", "remove_dir", "remove_entry", "remove_entry_secure", "removeSync", "rimrafSync"], owners: &[], interpreters: &[], among: &[], takes: DELETED },
-    Runner { names: &["unlink", "rmdir"], owners: &[], interpreters: &["perl", "php"], among: &[], takes: DELETED },
-    Runner { names: &["remove", "removedirs", "rmdir", "unlink"], owners: &["os."], interpreters: &[], among: &[], takes: DELETED },
-    Runner { names: &["rm", "rmdir", "unlink", "remove"], owners: &["fs.", "fsp.", "promises.", "fs\").", "fs').", "promises\").", "promises').", "Deno."], interpreters: &[], among: &[], takes: DELETED },
-    Runner { names: &["delete", "unlink", "rm", "rm_f", "rmdir", "remove"], owners: &["File.", "Dir.", "FileUtils."], interpreters: &["ruby"], among: &[], takes: DELETED },
-    Runner { names: &["remove", "unlink", "rmdir"], owners: &[], interpreters: &["py"], among: &["from os import"], takes: DELETED },
-    Runner { names: &["move", "rename", "renames", "replace"], owners: &["os.", "shutil."], interpreters: &["py"], among: &[], takes: MOVED },
-    Runner { names: &["renameSync", "moveSync"], owners: &[], interpreters: &[], among: &[], takes: MOVED },
-    Runner { names: &["mv", "move", "rename"], owners: &["FileUtils.", "File."], interpreters: &["ruby"], among: &[], takes: MOVED },
+    Runner { names: &["system"], owners: &[], languages: &[], among: &[], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["popen", "shell_exec", "passthru", "proc_open", "execSync", "getoutput", "getstatusoutput"], owners: &[], languages: &[], among: &[], takes: RunnerArguments::Text },
+    Runner { names: &["execute"], owners: &[], languages: &[SourceLanguage::Lua], among: &[], takes: RunnerArguments::Text },
+    Runner { names: &["run", "call", "check_call", "check_output", "Popen", "create_subprocess_exec", "create_subprocess_shell"], owners: &[], languages: &[SourceLanguage::Python], among: &["subprocess"], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["cmd", "shell"], owners: &["System.", ":os.", "os:"], languages: &[SourceLanguage::Elixir, SourceLanguage::Erlang], among: &[], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["callCommand", "spawnCommand", "shell"], owners: &[], languages: &[SourceLanguage::Haskell], among: &[], takes: RunnerArguments::Text },
+    Runner { names: &["command"], owners: &["Sys."], languages: &[SourceLanguage::OCaml], among: &[], takes: RunnerArguments::Text },
+    Runner { names: &["open_process", "open_process_in", "open_process_out"], owners: &[], languages: &[SourceLanguage::OCaml], among: &[], takes: RunnerArguments::Text },
+    Runner { names: &["system2"], owners: &[], languages: &[SourceLanguage::R], among: &[], takes: RunnerArguments::Words },
+    Runner { names: &["ProcessBuilder"], owners: &[], languages: &[], among: &[], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["exec"], owners: &["getRuntime()."], languages: &[], among: &[], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["Command"], owners: &["exec."], languages: &[], among: &[], takes: RunnerArguments::Words },
+    Runner { names: &["new"], owners: &["Command::"], languages: &[], among: &[], takes: RunnerArguments::Words },
+    Runner { names: &["open2", "open3", "run3"], owners: &[], languages: &[SourceLanguage::Perl, SourceLanguage::Ruby], among: &[], takes: RunnerArguments::Text },
+    Runner { names: &["spawnv_passfds"], owners: &[], languages: &[SourceLanguage::Python], among: &[], takes: RunnerArguments::NameAndWords },
+    Runner { names: &["execPath"], owners: &[], languages: &[SourceLanguage::JavaScript], among: &["child_process"], takes: RunnerArguments::Text },
+    Runner { names: &["breakpoint"], owners: &[], languages: &[SourceLanguage::Python], among: &[], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["spawn"], owners: &[], languages: &[SourceLanguage::Python], among: &["pty"], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["exec"], owners: &[], languages: &[SourceLanguage::Perl, SourceLanguage::Php, SourceLanguage::Ruby], among: &[], takes: RunnerArguments::TextOrWords },
+    Runner { names: &["exec"], owners: &[], languages: &[], among: &["child_process"], takes: RunnerArguments::Text },
+    Runner { names: &["spawnSync", "execFileSync"], owners: &[], languages: &[], among: &[], takes: RunnerArguments::Words },
+    Runner { names: &["spawn", "execFile"], owners: &[], languages: &[], among: &["child_process"], takes: RunnerArguments::Words },
+    Runner { names: &["spawn"], owners: &["Bun."], languages: &[], among: &[], takes: RunnerArguments::Words },
+    Runner { names: &["execvp", "execv", "execl", "execlp", "execvpe", "execle", "execlpe", "execve", "posix_spawn", "posix_spawnp"], owners: &[], languages: &[], among: &[], takes: RunnerArguments::NameAndWords },
+    Runner { names: &["spawnl", "spawnle", "spawnlp", "spawnlpe", "spawnv", "spawnve", "spawnvp", "spawnvpe"], owners: &[], languages: &[SourceLanguage::Python], among: &[], takes: RunnerArguments::ModeNameAndWords },
+    Runner { names: &["script"], owners: &[], languages: &[SourceLanguage::AppleScript], among: &["do shell script"], takes: RunnerArguments::Text },
+    Runner { names: &["rmtree", "remove_tree", "rmSync", "rmdirSync", "unlinkSync", "rm_rf", "rm_r", "remove_dir", "remove_entry", "remove_entry_secure", "removeSync", "rimrafSync"], owners: &[], languages: &[], among: &[], takes: DELETED },
+    Runner { names: &["unlink", "rmdir"], owners: &[], languages: &[SourceLanguage::Perl, SourceLanguage::Php], among: &[], takes: DELETED },
+    Runner { names: &["remove", "removedirs", "rmdir", "unlink"], owners: &["os."], languages: &[], among: &[], takes: DELETED },
+    Runner { names: &["rm", "rmdir", "unlink", "remove"], owners: &["fs.", "fsp.", "promises.", "fs\").", "fs').", "promises\").", "promises').", "Deno."], languages: &[], among: &[], takes: DELETED },
+    Runner { names: &["delete", "unlink", "rm", "rm_f", "rmdir", "remove"], owners: &["File.", "Dir.", "FileUtils."], languages: &[SourceLanguage::Ruby], among: &[], takes: DELETED },
+    Runner { names: &["remove", "unlink", "rmdir"], owners: &[], languages: &[SourceLanguage::Python], among: &["from os import"], takes: DELETED },
+    Runner { names: &["move", "rename", "renames", "replace"], owners: &["os.", "shutil."], languages: &[SourceLanguage::Python], among: &[], takes: MOVED },
+    Runner { names: &["renameSync", "moveSync"], owners: &[], languages: &[], among: &[], takes: MOVED },
+    Runner { names: &["mv", "move", "rename"], owners: &["FileUtils.", "File."], languages: &[SourceLanguage::Ruby], among: &[], takes: MOVED },
 ];
 
 impl RunnerArguments {
@@ -73,8 +80,8 @@ impl RunnerArguments {
 }
 
 impl Runner {
-    pub(super) fn is_for(&self, interpreter: &str, code: &str) -> bool {
-        (self.interpreters.is_empty() || self.interpreters.iter().any(|start| interpreter.starts_with(start)))
+    pub(super) fn is_for(&self, language: Option<SourceLanguage>, code: &str) -> bool {
+        (self.languages.is_empty() || language.is_some_and(|language| self.languages.contains(&language)))
             && (self.among.is_empty() || self.among.iter().any(|word| code.contains(word)))
     }
 }
