@@ -73,7 +73,7 @@ pub(super) const RUNNERS: &[Runner] = &[
     Runner { names: &["mv", "move", "rename"], owners: &["FileUtils.", "File."], languages: &[SourceLanguage::Ruby], among: &[], takes: MOVED },
     Runner { names: &["rename"], owners: &[], languages: &[SourceLanguage::Perl, SourceLanguage::Php], among: &[], takes: MOVED },
     Runner { names: &["rm", "rmdir", "unlink"], owners: &[], languages: &[SourceLanguage::JavaScript], among: &["from 'fs", "from \"fs", "from 'node:fs", "from \"node:fs", "} = require('fs", "}=require('fs", "} = require(\"fs", "}=require(\"fs"], takes: DELETED },
-    Runner { names: &["rimraf", "emptyDir", "emptyDirSync", "deleteAsync", "deleteSync"], owners: &[], languages: &[SourceLanguage::JavaScript], among: &[], takes: DELETED },
+    Runner { names: &["emptyDir", "emptyDirSync", "deleteAsync", "deleteSync"], owners: &[], languages: &[SourceLanguage::JavaScript], among: &[], takes: DELETED },
     Runner { names: &["sync"], owners: &["rimraf.", "rimraf').", "rimraf\").", "del.", "del').", "del\")."], languages: &[SourceLanguage::JavaScript], among: &[], takes: DELETED },
     Runner { names: &["rm"], owners: &["shell.", "shelljs.", "shelljs').", "shelljs\")."], languages: &[SourceLanguage::JavaScript], among: &[], takes: RunnerArguments::Operands(&["rm"]) },
     Runner { names: &["rm"], owners: &["sh."], languages: &[SourceLanguage::Python], among: &["import sh"], takes: RunnerArguments::Operands(&["rm"]) },
