@@ -118,6 +118,8 @@ pub struct SimpleCommand {
     pub wraps: bool,
     /// Whether it is part of the text of another command, which runs it: `uv run pytest`, `docker exec x ls`.
     pub inside: bool,
+    /// Whether a shell on another machine runs it: `ssh host CODE`.
+    pub is_remote: bool,
     /// The language of code that it runs and that is not known: what another command prints, or what a variable holds.
     pub unknown_code: Option<CodeLanguage>,
     /// The script that it runs, with its arguments: `x.sh a` of `bash x.sh a`.

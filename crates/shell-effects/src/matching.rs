@@ -29,7 +29,7 @@ impl SimpleCommand {
         let subcommand = self.entry.map_or(0, |program| skipped.options(program));
         let home = home.filter(|home| home.len() > 1);
         let in_home = |word: &String| home.is_some_and(|home| below(word, home).is_some());
-        let differs = first.len() != program.len() || !skipped.ranges.is_empty();
+        let differs = first != program || !skipped.ranges.is_empty();
         if !differs && !self.words.iter().any(in_home) {
             return PlainCommand { command: self, text: None, words: None, subcommand };
         }
@@ -127,10 +127,16 @@ impl PlainCommand<'_> {
         let (first, rest) = self.command.words.split_first()?;
         let program = table::compared_name(first);
         let is_short = self.words.as_ref().is_none_or(|words| words.len() == self.command.words.len());
-        if program.len() == first.len() || is_short {
+        if program == first || is_short {
             return None;
         }
         Some([&[program.to_owned()], rest].concat().join(" "))
+    }
+
+    /// As a command that `ssh` runs on another machine: `ssh rm -rf x` for `ssh host 'cd y && sudo rm -rf x'`.
+    pub fn on_other_machine(&self) -> Option<String> {
+        let text = self.text.as_ref().unwrap_or(&self.command.text);
+        if self.command.is_remote && !text.is_empty() { Some(format!("ssh {text}")) } else { None }
     }
 
     /// The script that an interpreter runs, as it would be called by itself: with its path, and by its name alone.

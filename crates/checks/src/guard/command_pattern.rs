@@ -62,6 +62,7 @@ impl<'a> CommandForms<'a> {
         let mut environment = plain.with_environment();
         environment.extend(plain.with_options());
         environment.extend(plain.of_script());
+        environment.extend(plain.on_other_machine());
         CommandForms { environment, plain, whole, budget }
     }
 

@@ -108,11 +108,16 @@ pub(super) fn allowed(
     by
 }
 
-/// Whether a command is the operands of another one, which runs it: `uv run pytest`. What an option runs is not
-/// (`git fetch --upload-pack=COMMAND`): who allows a fetch does not allow that.
+/// Whether a command is the operands of another one, which runs it: `uv run pytest`, `python -m pip`. What another option runs is
+/// not (`git fetch --upload-pack=COMMAND`): who allows a fetch does not allow that.
 fn ends_with(outer: &SimpleCommand, command: &SimpleCommand) -> bool {
-    let Some(before) = outer.words.strip_suffix(command.words.as_slice()) else { return false };
-    before.last().is_some_and(|word| !word.starts_with('-') || word == "--")
+    // The program may be implied by a word before its arguments: `yarn` in `yarn workspace api build`.
+    let implied = command.words.split_first().and_then(|(program, arguments)| {
+        let is_there = !arguments.is_empty() && outer.words.contains(program);
+        if is_there { outer.words.strip_suffix(arguments) } else { None }
+    });
+    let Some(before) = outer.words.strip_suffix(command.words.as_slice()).or(implied) else { return false };
+    before.last().is_some_and(|word| !word.starts_with('-') || matches!(word.as_str(), "--" | "-m"))
 }
 
 /// The option by which a command changes a file or runs something, unless the pattern names it.

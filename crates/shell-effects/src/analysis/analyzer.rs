@@ -8,7 +8,7 @@ use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::state::State;
 use crate::analysis::stream::Stream;
 use crate::analysis::variables::SavedVariable;
-use crate::programs::program::Program;
+use crate::programs::program::{Place, Program};
 use crate::programs::table;
 use crate::{Context, Doubt, MAX_DEPTH, Script};
 
@@ -60,6 +60,8 @@ pub(super) struct Scope {
     /// How many commands around this one run it as a part of their own text, and how many of them on another machine.
     pub(super) inside: usize,
     pub(super) elsewhere: usize,
+    /// Whether a shell on another machine runs it.
+    pub(super) is_remote: bool,
     /// How many loops are around the command.
     pub(super) loops: usize,
     /// How many parts of the script around it run while others do, or at a time that is not known.
@@ -134,6 +136,7 @@ impl<'a> Analyzer<'a> {
                 redirected: 0,
                 inside: 0,
                 elsewhere: 0,
+                is_remote: false,
                 loops: 0,
                 unordered: 0,
                 depth: 0,
@@ -407,10 +410,11 @@ impl Analyzer<'_> {
     }
 
     /// Runs a command that is part of the text of another one, here or on another machine.
-    pub(crate) fn inside(&mut self, command: usize, is_elsewhere: bool, run: impl FnOnce(&mut Self)) {
+    pub(crate) fn inside(&mut self, command: usize, place: Place, run: impl FnOnce(&mut Self)) {
         self.scoped(|analyzer| {
             analyzer.scope.inside += 1;
-            analyzer.scope.elsewhere += usize::from(is_elsewhere);
+            analyzer.scope.elsewhere += usize::from(place != Place::Here);
+            analyzer.scope.is_remote |= place == Place::RemoteShell;
             analyzer.wrap(command, run);
         });
     }

@@ -36,6 +36,7 @@ impl Analyzer<'_> {
             directories,
             wraps: false,
             inside: self.scope.inside > 0,
+            is_remote: self.scope.is_remote,
             unknown_code: None,
             script: None,
             makes_symbolic_link: false,

@@ -198,11 +198,56 @@ fn gives_shell(code: &str) -> bool {
     has(CONNECTING) && has(SHELL_NAMES) && has(GIVING)
 }
 
+/// What makes the path of a file, and its methods that delete it.
+const PATHS: &[&str] = &["Path(", "File(", "Pathname.new(", "Pathname("];
+const DELETING: &[&str] = &["unlink", "rmdir", "rmtree", "delete", "deleteDir", "deleteRecursively"];
+
 /// The text in `Path("…").unlink()`.
 fn path_before(before: &str) -> Option<Field> {
-    let (_, inner) = before.strip_suffix(").")?.rsplit_once("Path(")?;
+    let before = before.strip_suffix(").")?;
+    let inner = PATHS.iter().find_map(|path| Some(before.rsplit_once(path)?.1))?;
     let (text, rest) = literal(inner.trim())?;
     if rest.is_empty() { Some(text) } else { None }
+}
+
+/// What follows the name of a function, with the text of the variable that is its first argument: `(p)` after `p = '/x'` is `('/x')`.
+fn with_constant(code: &str, rest: &str) -> Option<String> {
+    let inner = rest.trim_start();
+    let inner = inner.strip_prefix('(').unwrap_or(inner).trim_start();
+    let length = inner.find(|c| !is_part(c) && c != '$').unwrap_or(inner.len());
+    let (name, after) = inner.split_at_checked(length)?;
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let is_whole = after.trim_start().is_empty() || after.trim_start().starts_with([',', ')', ';', '\n']);
+    if is_whole { Some(format!("({}{after}", constant(code, name)?)) } else { None }
+}
+
+/// The text, in its quotes, that a name is set to once.
+fn constant<'c>(code: &'c str, name: &str) -> Option<&'c str> {
+    let mut found = None;
+    for (at, _) in code.match_indices(name) {
+        let before = code.get(..at).unwrap_or_default();
+        let rest = code.get(at + name.len()..).unwrap_or_default();
+        if before.ends_with(|c| is_part(c) || c == '.') || rest.starts_with(is_part) {
+            continue;
+        }
+        let Some(value) =
+            rest.trim_start().strip_prefix('=').filter(|value| !value.starts_with(['=', '>', '~']))
+        else {
+            continue;
+        };
+        let value = value.trim_start();
+        let (_, after) = literal(value)?;
+        // A text that something is joined to is another one.
+        let is_whole = after.trim_start_matches([' ', '\t']).is_empty()
+            || after.trim_start_matches([' ', '\t']).starts_with([';', '\n', ',', ')', '}']);
+        if found.is_some() || !is_whole {
+            return None;
+        }
+        found = value.get(..value.len() - after.len());
+    }
+    found
 }
 
 /// The calls that a code shows, and whether it has others: a function that is named and not called, or called with something else.
@@ -216,26 +261,19 @@ fn calls(interpreter: &str, code: &str) -> (Vec<InlineCall>, bool) {
         let name = rest.get(..rest.find(|c| !is_part(c)).unwrap_or(rest.len())).unwrap_or_default();
         at = start + name.len().max(1);
         let before = code.get(..start).unwrap_or_default();
-        if matches!(name, "unlink" | "rmdir")
+        if DELETING.contains(&name)
             && let Some(path) = path_before(before)
         {
             found.push(InlineCall::Words(vec![Field::literal("rm"), Field::literal("-rf"), path]));
             continue;
         }
-        let is_owner = |owner: &&str| before.ends_with(owner);
-        let is_meant = |runner: &&&Runner| {
-            runner.names.contains(&name) && (runner.owners.is_empty() || runner.owners.iter().any(is_owner))
-        };
-        let Some(runner) = runners.iter().find(is_meant) else { continue };
-        // `.exec(…)` is mostly a method of something else.
-        let is_method = before.ends_with('.')
-            && !["child_process.", "cp.", "getRuntime().", "\").", "').", "`)."]
-                .iter()
-                .any(|owner| before.ends_with(owner));
-        if name == "exec" && is_method {
-            continue;
-        }
+        let Some(runner) = runner_of(&runners, name, before) else { continue };
         let rest = code.get(at..).unwrap_or_default();
+        // `File.rm!(…)` of Elixir.
+        let rest = rest.strip_prefix('!').filter(|rest| rest.starts_with('(')).unwrap_or(rest);
+        let is_many = found.len() >= MAX_CALLS;
+        let constant = if runner.takes.runs() || is_many { None } else { with_constant(code, rest) };
+        let rest = constant.as_deref().unwrap_or(rest);
         let bare = if language == Some(SourceLanguage::Perl) { bareword(rest) } else { None };
         match call(runner.takes, rest).or(bare) {
             Some(call) => {
@@ -247,6 +285,21 @@ fn calls(interpreter: &str, code: &str) -> (Vec<InlineCall>, bool) {
         }
     }
     (found, hides_call)
+}
+
+/// What a function of this name does, if the code before it says that it is that function.
+fn runner_of<'r>(runners: &[&'r Runner], name: &str, before: &str) -> Option<&'r Runner> {
+    let is_owner = |owner: &&str| before.ends_with(owner);
+    let is_meant = |runner: &&&Runner| {
+        runner.names.contains(&name) && (runner.owners.is_empty() || runner.owners.iter().any(is_owner))
+    };
+    let runner = runners.iter().find(is_meant)?;
+    // `.exec(…)` is mostly a method of something else.
+    let is_method = before.ends_with('.')
+        && !["child_process.", "cp.", "getRuntime().", "\").", "').", "`)."]
+            .iter()
+            .any(|owner| before.ends_with(owner));
+    if name == "exec" && is_method { None } else { Some(runner) }
 }
 
 /// Perl takes a word without quotes for a text: `system ls`.

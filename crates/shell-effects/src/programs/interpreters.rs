@@ -12,6 +12,7 @@ use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::code_access;
 use crate::programs::inline_calls;
 use crate::programs::languages::SourceLanguage;
+use crate::programs::own_programs;
 use crate::programs::powershell;
 use crate::programs::program::{Program, Stdin, special};
 use crate::programs::start_up;
@@ -209,6 +210,9 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.inline_code(call.name, text.shown());
         }
     }
+    if call.name == "bun" && own_programs::run_by_bun(analyzer, call) {
+        return;
+    }
     preloaded(analyzer, call);
     analyzer.imported(call);
     if call.program.language == Some(SourceLanguage::Python)
@@ -260,6 +264,7 @@ fn python_module(analyzer: &mut Analyzer<'_>, call: &Call<'_>, module: &Field) {
         }
         _ => {}
     }
+    own_programs::run_module(analyzer, call, module);
     let is_archive = matches!(module.text.as_str(), "tarfile" | "zipfile");
     if !is_archive || !call.arguments.has(&["-e", "--extract"]) {
         return analyzer.unknown_program(call.fields);

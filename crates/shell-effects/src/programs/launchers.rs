@@ -6,8 +6,8 @@ use crate::analysis::code::Language;
 use crate::analysis::field::Field;
 use crate::analysis::stream;
 use crate::programs::arguments::{self, Arguments, Call};
-use crate::programs::network;
 use crate::programs::program::{Launch, Place, Program, ShellTexts, Subcommand, SubcommandAction};
+use crate::programs::{network, own_programs};
 
 /// The command of a subcommand, if that runs one.
 pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
@@ -16,6 +16,11 @@ pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         works_elsewhere(analyzer, call);
         return analyzer.in_directory(&directories_before(call), |analyzer| without_launch(analyzer, call));
     };
+    if !launch.own.is_empty() {
+        // It may be a script of the package as well.
+        works_elsewhere(analyzer, call);
+        analyzer.in_directory(&directories_before(call), |analyzer| without_launch(analyzer, call));
+    }
     let (options, length) = arguments::parse_up_to(subcommand.options, rest, true);
     let mut directories = directories_before(call);
     directories.extend(options.directories(subcommand.options));
@@ -35,7 +40,7 @@ fn without_launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
         }
     }
-    let is_compose = call.name == "docker-compose" || is("compose");
+    let is_compose = call.name.ends_with("-compose") || is("compose");
     // What the containers are given is shown by these only.
     if !is_compose || is("config") || is("convert") {
         return analyzer.unknown_program(call.fields);
@@ -89,37 +94,54 @@ struct LaunchedCommand<'f> {
 fn run_launched(analyzer: &mut Analyzer<'_>, call: &Call<'_>, launched: &LaunchedCommand<'_>) {
     let LaunchedCommand { launch, options, rest, length } = launched;
     let length = *length;
-    if let Some(code) = options.value(launch.code) {
-        return analyzer.inside(call.command, launch.place != Place::Here, |analyzer| {
+    // On another machine the command may follow the machine's name.
+    let is_remote = launch.place == Place::RemoteShell;
+    let later = || if is_remote { call.arguments.value(launch.code) } else { None };
+    if let Some(code) = options.value(launch.code).or_else(later) {
+        return analyzer.inside(call.command, launch.place, |analyzer| {
             analyzer.subshell(|analyzer| analyzer.code(code, "sh"));
         });
     }
     if launch.place == Place::Elsewhere {
         mounts(analyzer, options, call.command);
     }
-    if launch.place == Place::RemoteShell {
+    if is_remote {
         network::ssh_options(analyzer, call.program, options);
     }
     let command = command_of(launch, rest, length);
     let before = call.fields.get(..call.fields.len() - command.len()).unwrap_or_default();
-    let is_remote = launch.place == Place::RemoteShell;
     // A key is used by ssh, and shown to nobody.
     let is_key = |field: &Field| is_remote && options.values(&["-i"]).any(|key| key == field);
     let before: Vec<Field> = before.iter().filter(|field| !is_key(field)).cloned().collect();
     analyzer.unknown_program(&before);
+    let mut words = words_before(launch, options, rest.get(length));
+    words.extend(command.iter().cloned());
     if is_remote && length < rest.len() {
-        let code = stream::joined(command, " ");
-        analyzer.inside(call.command, launch.place != Place::Here, |analyzer| {
-            if command.is_empty() {
+        let code = stream::joined(&words, " ");
+        analyzer.inside(call.command, launch.place, |analyzer| {
+            if words.is_empty() {
                 // The shell over there reads what is sent.
                 analyzer.code_from_input("ssh", Language::NewShell);
             } else {
                 analyzer.subshell(|analyzer| analyzer.code(&code, "ssh"));
             }
         });
-    } else if !command.is_empty() {
-        analyzer.inside(call.command, launch.place != Place::Here, |analyzer| analyzer.run_fields(command));
+    } else if !words.is_empty() {
+        analyzer.inside(call.command, launch.place, |analyzer| analyzer.run_fields(&words));
     }
+}
+
+/// The words of the command that are not given as such: a program that is always the same, a module, and what runs in a container.
+fn words_before(launch: &Launch, options: &Arguments, first: Option<&Field>) -> Vec<Field> {
+    let always = launch.program.iter().map(|word| Field::literal(*word));
+    let module = options.value(launch.modules).and_then(own_programs::of_module);
+    let in_container = match options.value(&["--entrypoint"]) {
+        Some(program) if program.text.is_empty() => None,
+        Some(program) => Some(program.clone()),
+        None if launch.place == Place::Elsewhere => first.and_then(own_programs::of_image),
+        None => None,
+    };
+    always.chain(module).chain(in_container).collect()
 }
 
 /// Files of this machine that a container is given: `-v /data:/data`, `--mount type=bind,source=/data,target=/data`.
@@ -144,12 +166,20 @@ fn launcher<'f>(program: &Program, words: &'f [Field]) -> Option<(&'static Subco
     for subcommand in program.subcommands {
         let SubcommandAction::Launch(launch) = subcommand.action else { continue };
         for name in subcommand.names {
-            if let Some(rest) = after(program, name, words) {
+            if let Some(rest) = after(program, name, words)
+                && (launch.own.is_empty() || names_another(subcommand, launch.own, rest))
+            {
                 return Some((subcommand, launch, rest));
             }
         }
     }
     None
+}
+
+/// Whether the first word is nothing that the program does itself.
+fn names_another(subcommand: &Subcommand, own: &[&str], rest: &[Field]) -> bool {
+    let (_, length) = arguments::parse_up_to(subcommand.options, rest, true);
+    rest.get(length).is_some_and(|first| first.is_literal() && !own.contains(&first.text.as_str()))
 }
 
 /// The words after a subcommand, with the options of the program before it.
@@ -198,7 +228,7 @@ pub(crate) fn texts(analyzer: &mut Analyzer<'_>, call: &Call<'_>, texts: ShellTe
         return analyzer.unknown_program(call.fields);
     }
     for code in codes {
-        analyzer.inside(call.command, texts.place != Place::Here, |analyzer| {
+        analyzer.inside(call.command, texts.place, |analyzer| {
             analyzer.subshell(|analyzer| analyzer.code(code, "sh"));
         });
     }

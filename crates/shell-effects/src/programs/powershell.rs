@@ -204,6 +204,7 @@ fn simple(mut words: Vec<String>) -> Option<SimpleCommand> {
         directories: Vec::new(),
         wraps: false,
         inside: false,
+        is_remote: false,
         unknown_code: None,
         makes_symbolic_link: false,
         acts_by: Vec::new(),

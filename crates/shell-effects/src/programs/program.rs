@@ -197,6 +197,12 @@ pub(crate) struct Launch {
     pub(crate) starts: &'static [&'static str],
     /// Whether variables may be set before the command.
     pub(crate) takes_variables: bool,
+    /// The words before the command: `kubectl` for `k3s kubectl`.
+    pub(crate) program: &'static [&'static str],
+    /// What the program does itself. With another word it runs that.
+    pub(crate) own: &'static [&'static str],
+    /// Options that hold the name of a module, which is the program.
+    pub(crate) modules: &'static [&'static str],
 }
 
 /// Where a command runs.
@@ -261,7 +267,17 @@ pub(crate) enum Formatting {
 impl Launch {
     pub(crate) const fn new(operands: usize, place: Place) -> Launch {
         let takes_dashes = operands > 0 && !matches!(place, Place::RemoteShell);
-        Launch { operands, place, code: &[], takes_dashes, starts: &[], takes_variables: false }
+        Launch {
+            operands,
+            place,
+            code: &[],
+            takes_dashes,
+            starts: &[],
+            takes_variables: false,
+            program: &[],
+            own: &[],
+            modules: &[],
+        }
     }
 }
 

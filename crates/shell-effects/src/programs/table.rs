@@ -5,6 +5,7 @@ use crate::programs::databases::DATABASES;
 use crate::programs::editors::{EDITORS, FORMATTERS};
 use crate::programs::files::FILES;
 use crate::programs::git::GIT;
+use crate::programs::hosts::HOSTS;
 use crate::programs::interpreters::INTERPRETERS;
 use crate::programs::network::NETWORK;
 use crate::programs::program::{Action, Program};
@@ -16,13 +17,14 @@ use crate::programs::tools::TOOLS;
 use crate::programs::typesetters::TYPESETTERS;
 use crate::programs::wrappers::WRAPPERS;
 
-const PROGRAMS: [&[Program]; 16] = [
+const PROGRAMS: [&[Program]; 17] = [
     ARCHIVES,
     DATABASES,
     EDITORS,
     FILES,
     FORMATTERS,
     GIT,
+    HOSTS,
     INTERPRETERS,
     NETWORK,
     PRINTERS,
@@ -55,8 +57,8 @@ const fn name_count() -> usize {
 }
 
 #[expect(clippy::indexing_slicing, reason = "runs in the compiler, which would refuse a wrong index")]
-const fn sorted_by_name() -> [(&'static str, &'static Program); name_count()] {
-    let mut sorted = [("", &PROGRAMS[0][0]); name_count()];
+const fn all_names() -> [(&'static str, &'static Program); name_count()] {
+    let mut names = [("", &PROGRAMS[0][0]); name_count()];
     let mut count = 0;
     let mut group = 0;
     while group < PROGRAMS.len() {
@@ -65,18 +67,35 @@ const fn sorted_by_name() -> [(&'static str, &'static Program); name_count()] {
             let program = &PROGRAMS[group][entry];
             let mut name = 0;
             while name < program.names.len() {
-                let mut place = count;
-                while place > 0 && is_before(program.names[name], sorted[place - 1].0) {
-                    sorted[place] = sorted[place - 1];
-                    place -= 1;
-                }
-                sorted[place] = (program.names[name], program);
+                names[count] = (program.names[name], program);
                 count += 1;
                 name += 1;
             }
             entry += 1;
         }
         group += 1;
+    }
+    names
+}
+
+/// Shell sort: the compiler refuses to run a simpler one for so many names.
+#[expect(clippy::indexing_slicing, reason = "runs in the compiler, which would refuse a wrong index")]
+const fn sorted_by_name() -> [(&'static str, &'static Program); name_count()] {
+    let mut sorted = all_names();
+    let mut gap = sorted.len() / 2;
+    while gap > 0 {
+        let mut next = gap;
+        while next < sorted.len() {
+            let moved = sorted[next];
+            let mut place = next;
+            while place >= gap && is_before(moved.0, sorted[place - gap].0) {
+                sorted[place] = sorted[place - gap];
+                place -= gap;
+            }
+            sorted[place] = moved;
+            next += 1;
+        }
+        gap /= 2;
     }
     sorted
 }
@@ -93,7 +112,8 @@ pub(crate) const fn is_before(left: &str, right: &str) -> bool {
 
 /// The program of this name.
 pub(crate) fn by_name(name: &str) -> Option<&'static Program> {
-    exactly(name).or_else(|| exactly(gnu(name)?)).or_else(|| versioned(name))
+    let usual = || gnu(name).or_else(|| other_name(name));
+    exactly(name).or_else(|| exactly(usual()?)).or_else(|| versioned(name))
 }
 
 fn exactly(name: &str) -> Option<&'static Program> {
@@ -121,10 +141,27 @@ fn versioned(name: &str) -> Option<&'static Program> {
     if has_versions { Some(program) } else { None }
 }
 
+/// Other names of programs, and programs that do the same.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("aws-cdk", "cdk"),
+    ("gradlew", "gradle"),
+    ("k", "kubectl"),
+    ("keydb-cli", "redis-cli"),
+    ("kubecolor", "kubectl"),
+    ("microk8s.kubectl", "kubectl"),
+    ("mvnw", "mvn"),
+    ("vc", "vercel"),
+];
+
+/// The usual name of a program that has another one.
+fn other_name(name: &str) -> Option<&'static str> {
+    OTHER_NAMES.iter().find(|(other, _)| *other == name).map(|(_, usual)| *usual)
+}
+
 /// The name by which rules compare a program.
 pub(crate) fn compared_name(word: &str) -> &str {
     let name = name_of(word);
-    gnu(name).unwrap_or(name)
+    gnu(name).or_else(|| other_name(name)).unwrap_or(name)
 }
 
 /// Whether a program is told what to do by a subcommand, as `git` is by `push`.
@@ -140,10 +177,16 @@ pub fn name_of(word: &str) -> &str {
     }
     match word.rsplit('/').next() {
         Some(name) if !name.is_empty() => {
+            let name = without_version(name);
             name.strip_suffix(".exe").filter(|name| !name.is_empty()).unwrap_or(name)
         }
         _ => word,
     }
+}
+
+/// A program without the version that `npx` and others take after its name: `prisma@5`.
+fn without_version(name: &str) -> &str {
+    name.split_once('@').map(|(name, _)| name).filter(|name| !name.is_empty()).unwrap_or(name)
 }
 
 /// Whether a path is that of the program that runs: a shell, which starts itself again.

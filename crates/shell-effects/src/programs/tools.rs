@@ -12,7 +12,7 @@ use crate::programs::languages::SourceLanguage;
 use crate::programs::program::{
     Action, Launch, Output, Place, Program, ShellTexts, Stdin, Subcommand, special, tool,
 };
-use crate::programs::{start_up, table};
+use crate::programs::{own_programs, start_up, table};
 
 const EXEC: Flags = "-e= -u= -w= --env= --env-file= --user= --workdir= --detach-keys= --index=";
 const NPX: Flags = "-p= -w= -c= --package= --workspace= --call=";
@@ -26,7 +26,9 @@ const RUN: Flags = "-a= -c= -e= -h= -l= -m= -p= -u= -v= -w= --add-host= --attach
     --volume-driver= --volumes-from= --workdir=";
 const SSH: Flags = "-B= -b= -c= -D= -E=c -e= -F=f -I=c -i= -J= -L= -l= -m= -O= -o= -p= -Q= -R= -S= -W= -w=";
 const NPM: Flags = "--script-shell=x --node-options=c --userconfig=c --globalconfig=c --git=x";
-const UV: Flags = "-p= -m= --with= --with-editable= --with-requirements= --from= --python= --extra= --group= --only-group= --no-group= \
+const PNPM: Flags = "-C=d -F= --dir=d --filter= --loglevel= --reporter=";
+const YARN: Flags = "--cwd=d";
+const UV: Flags = "-p= -m= --module= --with= --with-editable= --with-requirements= --from= --python= --extra= --group= --only-group= --no-group= \
     --env-file= --directory=d --project= --package= --index= --index-url= --extra-index-url= --color= --config-file= --cache-dir=";
 const COMPOSE: Flags = "-f= -p= --file= --project-name= --project-directory= --profile= --env-file= --ansi= --progress= \
     --parallel= --context=";
@@ -60,12 +62,12 @@ pub(crate) const TOOLS: &[Program] = &[
             Subcommand::group(&["compose"], COMPOSE),
         ])
         .output(Output::Settings(COMPLETION)),
-    Program::new(&["docker-compose"]).before_subcommand(COMPOSE).subcommands(&[
+    Program::new(&["docker-compose", "podman-compose"]).before_subcommand(COMPOSE).subcommands(&[
         Subcommand::elsewhere(&["exec"], EXEC),
         Subcommand::elsewhere(&["run"], RUN),
     ]),
     Program::new(&["doppler"]).subcommands(&[Subcommand::runs(&["run"], "-p= -c= -t= --project= --config= --token=", 0)]),
-    Program::new(&["dotenv"]).subcommands(&[
+    Program::new(&["dotenv", "dotenv-cli"]).subcommands(&[
         Subcommand::runs(&["run"], "", 0),
         Subcommand::runs(&[""], "-f= -e= -v= --file=", 0),
     ]),
@@ -74,9 +76,8 @@ pub(crate) const TOOLS: &[Program] = &[
         .action(texts(&["-p", "-c", "-s", "--prepare", "--cleanup", "--setup"], true, Place::Here)),
     Program::new(&["infisical"]).subcommands(&[Subcommand::runs(&["run"], "--env= --path= --token= --projectId=", 0)]),
     Program::new(&["kubectl", "oc"]).options("--kubeconfig=c --kuberc=c --cache-dir=c --profile-output=c").before_subcommand(KUBECTL)
-        .subcommands(&[Subcommand::elsewhere(&["exec"], POD)])
+        .subcommands(&[Subcommand::elsewhere(&["exec", "rsh"], POD)])
         .output(Output::Settings(COMPLETION)),
-    Program::new(&["lxc"]).subcommands(&[Subcommand::elsewhere(&["exec"], "--cwd= --env= --user= --group=")]),
     Program::new(&["mise"]).before_subcommand("-C=d --cd=d -E= --env= -j= --jobs=")
         .subcommands(&[Subcommand::launches(&["exec", "x"], "-j= -C=d --cd=d --jobs= -c= --command=", MISE_LAUNCH)])
         .output(Output::Settings(ENVIRONMENT)),
@@ -92,20 +93,24 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["npm"]).options(NPM).before_subcommand("-C=d -w= --prefix=d --registry= --loglevel= --userconfig= --globalconfig= --cache= --workspace= --otp= --tag=")
         .subcommands(&[Subcommand::launches(&["exec", "x"], NPX, NPX_LAUNCH)])
         .output(Output::Settings(COMPLETION)).runs_package_scripts().installed(&["root", "root -g"]),
-    Program::new(&["lerna", "ni", "npm-run-all", "npm-run-all2", "nr", "nx", "run-p", "run-s", "rush", "turbo", "wireit"]).runs_package_scripts(),
+    Program::new(&["lerna"]).subcommands(&[Subcommand::runs(&["exec"], "--scope= --ignore= --concurrency= --since=", 0)]).runs_package_scripts(),
+    Program::new(&["ni", "npm-run-all", "npm-run-all2", "nr", "nx", "run-p", "run-s", "rush", "turbo", "wireit"]).runs_package_scripts(),
     Program::new(&["npx", "pnpx"]).subcommands(&[Subcommand::launches(&[""], NPX, NPX_LAUNCH)]).runs_package_scripts(),
     Program::new(&["op"]).subcommands(&[Subcommand::runs(&["run"], "--env-file= --account=", 0)]),
     Program::new(&["pdm"]).subcommands(&[Subcommand::runs(&["run"], "-p= --project=", 0)]),
     Program::new(&["pipenv"]).subcommands(&[Subcommand::runs(&["run"], "", 0)]),
     Program::new(&["pipx"]).subcommands(&[Subcommand::runs(&["run"], "--spec= --python=", 0)]),
-    Program::new(&["pnpm"]).options(NPM).before_subcommand("-C=d -F= --dir=d --filter= --loglevel= --reporter=").subcommands(&[
+    Program::new(&["pnpm"]).options(NPM).before_subcommand(PNPM).subcommands(&[
         Subcommand::runs(&["dlx"], "--package=", 0),
         Subcommand::runs(&["exec"], "", 0),
+        Subcommand::launches(&["node"], "", NODE_LAUNCH),
+        Subcommand::launches(&[""], PNPM, Launch { own: own_programs::PNPM, ..Launch::new(0, Place::Here) }),
     ]).output(Output::Settings(COMPLETION)).runs_package_scripts().installed(&["root", "root -g"]),
     Program::new(&["podman"]).before_subcommand("-c= --connection= --identity= --log-level= --root= --runroot= --runtime= --storage-driver= --storage-opt= --tmpdir= --url=")
         .subcommands(&[
             Subcommand::elsewhere(&["exec"], EXEC),
             Subcommand::elsewhere(&["run", "create", "container run"], RUN),
+            Subcommand::runs(&["unshare"], "", 0),
             Subcommand::group(&["compose"], COMPOSE),
         ]),
     Program::new(&["poetry"]).before_subcommand("-C=d -P= --directory=d --project=")
@@ -117,31 +122,39 @@ pub(crate) const TOOLS: &[Program] = &[
     special(&["tmux"], "-c= -f= -L= -S= -T=", tmux).start_up(&["~/.tmux.conf", "~/.config/tmux/tmux.conf"]),
     special(&["screen"], "-c=r -e= -h= -p= -s= -S= -t= -T= -X=", screen),
     Program::new(&["uv"]).before_subcommand("--directory=d --project= --config-file= --cache-dir= --color= --python= -p=")
-        .subcommands(&[Subcommand::runs(&["run", "tool run"], UV, 0)])
+        .subcommands(&[Subcommand::launches(&["run", "tool run"], UV, UV_LAUNCH)])
         .output(Output::Settings(COMPLETION)),
     Program::new(&["uvx"]).subcommands(&[Subcommand::runs(&[""], UV, 0)]),
-    Program::new(&["vagrant"]).options("-c= --command=").action(texts(&["-c", "--run", "--command"], false, Place::Elsewhere)),
     Program::new(&["watchexec"])
         .subcommands(&[Subcommand::runs(&[""], "-w= -e= -f= -i= -s= -d= --watch= --exts= --filter= --ignore= --signal= --debounce= --shell=", 0)]),
-    Program::new(&["yarn", "yarnpkg"]).options(NPM).before_subcommand("--cwd=d").subcommands(&[
+    Program::new(&["yarn", "yarnpkg"]).options(NPM).before_subcommand(YARN).subcommands(&[
         Subcommand::runs(&["dlx"], "-p= --package=", 0),
         Subcommand::runs(&["exec"], "", 0),
+        Subcommand::launches(&["node"], "", NODE_LAUNCH),
+        Subcommand::launches(&["workspace"], "", Launch { program: &["yarn"], ..Launch::new(1, Place::Here) }),
+        Subcommand::launches(&["workspaces foreach", "workspaces run"], "-j= --jobs= --include= --exclude= --from=", Launch { program: &["yarn"], ..Launch::new(0, Place::Here) }),
+        Subcommand::launches(&[""], YARN, Launch { own: own_programs::YARN, ..Launch::new(0, Place::Here) }),
     ]).runs_package_scripts(),
+    tool(&["alembic"], "-c= -n= -x= --config= --name="),
     tool(&["apt", "apt-get"], "-o= -c= -t= -a= --option= --config-file= --target-release= --host-architecture=").options("-o=c -c=f --option=c --config-file=f"),
     tool(&["aws"], "--profile= --region= --output= --endpoint-url= --query= --ca-bundle= --color= --cli-read-timeout= --cli-connect-timeout= --cli-binary-format="),
-    tool(&["az"], "-o= --output= --query= --subscription="),
     tool(&["cargo"], "+ -C=d -Z= --config= --color=").options("--config=c --target-dir=c --artifact-dir=c --out-dir=c"),
     tool(&["dnf", "yum"], "-c= --config= --installroot= --releasever= --setopt=").options("-c=f --config=f --installroot=c --setopt=c"),
+    tool(&["flask"], "-A= -e= --app= --env-file=").stdin(Stdin::Queries),
+    tool(&["flyway"], "- -url= -user= -password= -configFiles= -locations="),
+    tool(&["goose"], "- -dir= -table= -certfile= -ssl-cert= -ssl-key="),
+    tool(&["gradle"], "-p= -b= -c= -g= -I= -x= --project-dir= --build-file= --settings-file= --init-script= --console="),
+    tool(&["knex"], "--knexfile= --knexpath= --cwd= --client= --connection= --env="),
+    tool(&["liquibase"], "--url= --username= --password= --changelog-file= --defaults-file= --driver= --classpath="),
+    tool(&["mvn"], "-f= -P= -s= -gs= -t= -T= -l= -pl= -rf= --file= --settings= --threads= --activate-profiles= --projects="),
+    tool(&["s5cmd"], "--endpoint-url= --profile= --credentials-file= --numworkers= --log= --retry-count="),
     tool(&["firebase"], "-P= --project= --token= --account= --config="),
-    tool(&["fly", "flyctl"], "-t= --access-token="),
-    tool(&["gcloud"], "--account= --billing-project= --configuration= --flags-file= --format= --impersonate-service-account= --project= --verbosity="),
     tool(&["gh"], "-R= --repo= --hostname=").output(Output::Settings(COMPLETION)),
     tool(&["go"], "-C=d").options("- -exec=x -toolexec=x -vettool=x -o=w -coverprofile=c -cpuprofile=c -memprofile=c -blockprofile=c -mutexprofile=c \
         -trace=c -outputdir=c -overlay=c -pkgdir=c"),
     tool(&["helm"], "-n= --namespace= --kube-context= --kubeconfig= --kube-apiserver= --kube-as-user= --kube-as-group= --kube-ca-file= --kube-tls-server-name= --kube-token= --registry-config= --repository-cache= --repository-config= --burst-limit= --qps=")
         .options("--kubeconfig=c --post-renderer=x --output-dir=c --registry-config=c --repository-config=c --repository-cache=c")
         .output(Output::Settings(COMPLETION)),
-    tool(&["heroku"], "-a= --app= -r= --remote="),
     tool(&["hg"], "-R= --repository= --cwd= --config= --encoding=").options("--config=c"),
     Program::new(&["svn"]).options("--config-option=c --config-dir=c --diff-cmd=x --diff3-cmd=x --editor-cmd=x"),
     Program::new(&["py.test", "pytest"]).options("--junitxml=c --junit-xml=c --basetemp=c --log-file=c --resultlog=c --debug?c -c=c --config-file=c -o=c \
@@ -166,7 +179,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["brew"]).output(Output::Settings(&["shellenv"])).installed(&["--prefix"]),
     Program::new(&["rustc"]).installed(&["--print sysroot"]),
     special(&["java"], "", java),
-    Program::new(&["docker-machine", "luarocks", "minikube"]).output(Output::Settings(MACHINE)),
+    Program::new(&["docker-machine", "luarocks"]).output(Output::Settings(MACHINE)),
     Program::new(&["argocd", "flux", "glab", "k3d", "kind"]).output(Output::Settings(COMPLETION)),
 ];
 
@@ -344,6 +357,8 @@ fn included_makefiles(analyzer: &mut Analyzer<'_>, command: usize) {
 }
 
 const NPX_LAUNCH: Launch = Launch { code: &["-c", "--call"], ..Launch::new(0, Place::Here) };
+const NODE_LAUNCH: Launch = Launch { program: &["node"], ..Launch::new(0, Place::Here) };
+const UV_LAUNCH: Launch = Launch { modules: &["-m", "--module"], ..Launch::new(0, Place::Here) };
 const MISE_LAUNCH: Launch =
     Launch { code: &["-c", "--command"], takes_dashes: true, ..Launch::new(0, Place::Here) };
 const NIX_LAUNCH: Launch =

@@ -31,6 +31,7 @@ pub(super) enum RunnerArguments {
 }
 
 pub(super) const DELETED: RunnerArguments = RunnerArguments::Operands(&["rm", "-rf"]);
+pub(super) const EMPTIED: RunnerArguments = RunnerArguments::Operands(&["truncate", "-s", "0"]);
 pub(super) const MOVED: RunnerArguments = RunnerArguments::Operands(&["mv"]);
 
 #[rustfmt::skip]
@@ -70,6 +71,23 @@ pub(super) const RUNNERS: &[Runner] = &[
     Runner { names: &["move", "rename", "renames", "replace"], owners: &["os.", "shutil."], languages: &[SourceLanguage::Python], among: &[], takes: MOVED },
     Runner { names: &["renameSync", "moveSync"], owners: &[], languages: &[], among: &[], takes: MOVED },
     Runner { names: &["mv", "move", "rename"], owners: &["FileUtils.", "File."], languages: &[SourceLanguage::Ruby], among: &[], takes: MOVED },
+    Runner { names: &["rename"], owners: &[], languages: &[SourceLanguage::Perl, SourceLanguage::Php], among: &[], takes: MOVED },
+    Runner { names: &["rm", "rmdir", "unlink"], owners: &[], languages: &[SourceLanguage::JavaScript], among: &["from 'fs", "from \"fs", "from 'node:fs", "from \"node:fs", "} = require('fs", "}=require('fs", "} = require(\"fs", "}=require(\"fs"], takes: DELETED },
+    Runner { names: &["emptyDir", "emptyDirSync", "deleteAsync", "deleteSync"], owners: &[], languages: &[SourceLanguage::JavaScript], among: &[], takes: DELETED },
+    Runner { names: &["sync"], owners: &["rimraf.", "rimraf').", "rimraf\").", "del.", "del').", "del\")."], languages: &[SourceLanguage::JavaScript], among: &[], takes: DELETED },
+    Runner { names: &["rm"], owners: &["shell.", "shelljs.", "shelljs').", "shelljs\")."], languages: &[SourceLanguage::JavaScript], among: &[], takes: RunnerArguments::Operands(&["rm"]) },
+    Runner { names: &["rm"], owners: &["sh."], languages: &[SourceLanguage::Python], among: &["import sh"], takes: RunnerArguments::Operands(&["rm"]) },
+    Runner { names: &["send2trash"], owners: &[], languages: &[SourceLanguage::Python], among: &[], takes: DELETED },
+    Runner { names: &["truncate"], owners: &["os.", "fs.", "fs').", "fs\").", "promises."], languages: &[SourceLanguage::JavaScript, SourceLanguage::Python], among: &[], takes: EMPTIED },
+    Runner { names: &["truncateSync"], owners: &[], languages: &[SourceLanguage::JavaScript], among: &[], takes: EMPTIED },
+    Runner { names: &["truncate"], owners: &[], languages: &[SourceLanguage::Perl], among: &[], takes: EMPTIED },
+    Runner { names: &["unlink"], owners: &[], languages: &[SourceLanguage::R], among: &[], takes: DELETED },
+    Runner { names: &["remove"], owners: &["file."], languages: &[SourceLanguage::R], among: &[], takes: DELETED },
+    Runner { names: &["rename"], owners: &["file."], languages: &[SourceLanguage::R], among: &[], takes: MOVED },
+    Runner { names: &["rm"], owners: &[], languages: &[SourceLanguage::Julia], among: &[], takes: DELETED },
+    Runner { names: &["mv"], owners: &[], languages: &[SourceLanguage::Julia], among: &[], takes: MOVED },
+    Runner { names: &["rm", "rmdir"], owners: &["File."], languages: &[SourceLanguage::Elixir], among: &[], takes: DELETED },
+    Runner { names: &["delete", "del_dir", "del_dir_r"], owners: &["file:", ":file."], languages: &[SourceLanguage::Elixir, SourceLanguage::Erlang], among: &[], takes: DELETED },
 ];
 
 impl RunnerArguments {
