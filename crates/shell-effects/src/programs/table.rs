@@ -1,6 +1,7 @@
 //! The table of programs: all entries, and how one is found.
 
 use crate::programs::archives::ARCHIVES;
+use crate::programs::compilers::COMPILERS;
 use crate::programs::databases::DATABASES;
 use crate::programs::editors::{EDITORS, FORMATTERS};
 use crate::programs::files::FILES;
@@ -16,8 +17,9 @@ use crate::programs::tools::TOOLS;
 use crate::programs::typesetters::TYPESETTERS;
 use crate::programs::wrappers::WRAPPERS;
 
-const PROGRAMS: [&[Program]; 16] = [
+const PROGRAMS: [&[Program]; 17] = [
     ARCHIVES,
+    COMPILERS,
     DATABASES,
     EDITORS,
     FILES,

@@ -25,7 +25,7 @@ const RUN: Flags = "-a= -c= -e= -h= -l= -m= -p= -u= -v= -w= --add-host= --attach
     --stop-signal= --stop-timeout= --storage-opt= --sysctl= --tmpfs= --ulimit= --user= --userns= --uts= --volume= \
     --volume-driver= --volumes-from= --workdir=";
 const SSH: Flags = "-B= -b= -c= -D= -E=c -e= -F=f -I=c -i= -J= -L= -l= -m= -O= -o= -p= -Q= -R= -S= -W= -w=";
-const NPM: Flags = "--script-shell=x --node-options=c --userconfig=c --globalconfig=c --git=x";
+const NPM: Flags = "--script-shell=x --node-options=c --userconfig=c --globalconfig=c --git=x --logs-dir=w";
 const UV: Flags = "-p= -m= --with= --with-editable= --with-requirements= --from= --python= --extra= --group= --only-group= --no-group= \
     --env-file= --directory=d --project= --package= --index= --index-url= --extra-index-url= --color= --config-file= --cache-dir=";
 const COMPOSE: Flags = "-f= -p= --file= --project-name= --project-directory= --profile= --env-file= --ansi= --progress= \
