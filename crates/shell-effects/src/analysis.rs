@@ -11,6 +11,7 @@ pub(crate) mod control_flow;
 pub(crate) mod declarations;
 pub(crate) mod definitions;
 pub(crate) mod directories;
+mod directory_values;
 pub(crate) mod disk;
 pub(crate) mod effects;
 pub(crate) mod environment;

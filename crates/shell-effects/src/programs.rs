@@ -8,6 +8,7 @@ mod bubblewrap;
 pub(crate) mod code_access;
 pub(crate) mod code_exclusions;
 pub(crate) mod code_reading;
+pub(crate) mod compilers;
 pub(crate) mod databases;
 pub(crate) mod editors;
 pub(crate) mod expression;

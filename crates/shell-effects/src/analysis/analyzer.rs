@@ -35,6 +35,8 @@ pub(crate) struct Analyzer<'a> {
     pub(super) traps: Vec<(Field, State)>,
     /// Files that were taken out of git's index.
     untracked: Vec<Field>,
+    /// Directories that were copied with all that is in them, and where to, from the directory in which the command starts.
+    pub(super) copies: Vec<(String, String)>,
     /// Variables with more than their value used: `${x:-y}`.
     pub(super) operated: Vec<String>,
     /// Whether the words of the command at hand are those without a `TMPDIR`.
@@ -157,6 +159,7 @@ impl<'a> Analyzer<'a> {
             jumps: Jumps::default(),
             traps: Vec::new(),
             untracked: Vec::new(),
+            copies: Vec::new(),
             operated: Vec::new(),
             without_tmpdir: false,
             git_includes: 0,

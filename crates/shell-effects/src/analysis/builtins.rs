@@ -19,15 +19,17 @@ const MAX_ALIASES: usize = 64;
 pub(crate) fn cd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let target = match call.arguments.operands.first() {
         Some(field) if call.arguments.operands.len() == 1 => field.clone(),
-        None if call.program.name() == "cd" => {
-            analyzer.home().map_or_else(|| Field::unknown("~"), Field::literal)
-        }
+        None if call.program.name() == "cd" => analyzer.home_here().unwrap_or_else(|| Field::unknown("~")),
         _ => Field::unknown("cd"),
     };
     let is_searched = !target.text.starts_with(['/', '.', '~', '-']);
-    let target =
-        if is_searched && analyzer.state.get("CDPATH").is_some() { Field::unknown("cd") } else { target };
+    let is_elsewhere = analyzer.state.get("CDPATH").is_some()
+        || analyzer.state.options.cdable_vars && analyzer.may_be_set(&target.text);
+    let target = if is_searched && is_elsewhere { Field::unknown("cd") } else { target };
     if call.name == "pushd" {
+        if call.arguments.has(&["-n"]) {
+            return analyzer.state.directories.push_without_change(&target);
+        }
         analyzer.state.directories.push();
     }
     let goes_back = target.is_literal() && target.text == "-"
@@ -40,8 +42,13 @@ pub(crate) fn cd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-pub(crate) fn popd(analyzer: &mut Analyzer<'_>, _: &Call<'_>) {
-    analyzer.state.directories.pop();
+/// `popd`; `popd -n` and `popd +N` take another directory from the stack.
+pub(crate) fn popd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    if call.fields.len() == 1 {
+        analyzer.state.directories.pop();
+    } else {
+        analyzer.state.directories.lose_pushed();
+    }
 }
 
 pub(crate) fn eval(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
@@ -91,6 +98,10 @@ pub(crate) fn shopt(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.state.options.switch_on(&name.text);
         } else if call.arguments.has(&["-u"]) {
             analyzer.state.options.switch_off(&name.text);
+            // An interactive shell takes what follows a `#` for commands then.
+            if name.text == "interactive_comments" {
+                analyzer.doubt_script(call.name);
+            }
         }
     }
 }

@@ -47,6 +47,7 @@ impl Analyzer<'_> {
         inline_calls::run_calls(self, interpreter, &text, &given);
         editors::run_commands(self, interpreter, &text);
         self.unpacked_by_code(&text);
+        self.run_by_code(interpreter, &text);
         let joined = inline_calls::joined_texts(&text);
         for value in given.iter().map(Field::shown).chain(joined) {
             text.push('\n');
@@ -226,7 +227,7 @@ impl Analyzer<'_> {
         if is_other { Stream::Unknown } else { self.streams.process.clone() }
     }
 
-    pub(super) fn code_of(
+    pub(crate) fn code_of(
         &mut self,
         stream: Stream,
         interpreter: &str,
@@ -236,16 +237,13 @@ impl Analyzer<'_> {
         match stream {
             Stream::Inherited => self.script.awaiting_code.push(interpreter.to_owned()),
             Stream::Nothing | Stream::File => {}
-            Stream::Copy(_) if self.scope.copies >= MAX_COPIES => self.nothing_known(interpreter, language),
             // A program or a script under another name.
             Stream::Copy(path) => {
                 let words: Vec<Field> =
                     std::iter::once(Field::literal(&*path)).chain(arguments.iter().cloned()).collect();
-                let copies: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.copies;
-                self.restoring(copies, |analyzer| {
-                    analyzer.scope.copies += 1;
-                    analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
-                });
+                if !self.copied(|analyzer| analyzer.run_fields(&words)) {
+                    self.nothing_known(interpreter, language);
+                }
             }
             Stream::Text(printed) => {
                 if printed.and_more {
@@ -268,6 +266,19 @@ impl Analyzer<'_> {
             }
             Stream::Files(_) | Stream::Unknown => self.nothing_known(interpreter, language),
         }
+    }
+
+    /// Runs a program or a script under another name; false where that is the name of yet another one, and so on.
+    pub(super) fn copied(&mut self, run: impl FnOnce(&mut Self)) -> bool {
+        if self.scope.copies >= MAX_COPIES {
+            return false;
+        }
+        let copies: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.copies;
+        self.restoring(copies, |analyzer| {
+            analyzer.scope.copies += 1;
+            analyzer.as_part(|analyzer| analyzer.deeper(run));
+        });
+        true
     }
 
     fn nothing_known(&mut self, interpreter: &str, language: Language) {

@@ -7,13 +7,13 @@ use crate::syntax::tree::{AssignedValue, Assignment, Piece};
 
 impl Analyzer<'_> {
     /// Whether the arguments of a command are assignments.
-    pub(super) fn declares(&self, fields: &[Field]) -> bool {
+    pub(crate) fn declares(&self, fields: &[Field]) -> bool {
         let program = fields.first().and_then(|field| self.program(&field.text));
         program.is_some_and(|program| program.builtin.declares)
     }
 
     /// The attributes that a declaration gives: `-i` makes values arithmetic, `-l`, `-u` and `-c` change their case.
-    pub(super) fn declared_attributes(&mut self, fields: &[Field]) {
+    pub(crate) fn declared_attributes(&mut self, fields: &[Field]) {
         let options = fields.iter().skip(1).take_while(|field| field.text.starts_with(['-', '+']));
         let has = |wanted: &[char]| options.clone().any(|field| field.text.contains(wanted));
         let is_export =

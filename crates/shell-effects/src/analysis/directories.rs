@@ -72,8 +72,28 @@ impl Directories {
         self.pushed.push(self.current.clone());
     }
 
+    /// `pushd -n`: the next `popd` goes there.
+    pub(crate) fn push_without_change(&mut self, target: &Field) {
+        self.pushed.push(self.moved(target));
+    }
+
     pub(crate) fn pop(&mut self) {
-        self.current = self.pushed.pop().unwrap_or_else(|| Alternatives::one(Base::Unknown));
+        let popped = self.pushed.pop().unwrap_or_else(|| Alternatives::one(Base::Unknown));
+        self.previous = Some(Rc::new(std::mem::replace(&mut self.current, popped)));
+    }
+
+    /// Nobody knows where we are, nor what is on the stack.
+    pub(crate) fn lose_pushed(&mut self) {
+        self.pushed.clear();
+        self.lose();
+    }
+
+    /// The directory before this one, if there is only one.
+    pub(crate) fn before(&self) -> Option<&str> {
+        match self.previous.as_deref()?.as_slice() {
+            [Base::At(at)] => Some(at),
+            _ => None,
+        }
     }
 
     /// How long the paths are.

@@ -6,9 +6,13 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::extent::Extent;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{SEARCHED, WORK_TREE};
+use crate::glob::escaped;
 use crate::programs::program::Deletes;
 use crate::programs::table::name_of;
-use crate::{Access, Base, Effect, Quoting, SimpleCommand, Target, UnknownPart};
+use crate::{Access, Base, Doubt, Effect, Quoting, SimpleCommand, Target, UnknownPart};
+
+/// More directories that are copied are asked about.
+const MAX_COPIED: usize = 16;
 
 impl Analyzer<'_> {
     /// Adds a command; its index.
@@ -45,6 +49,19 @@ impl Analyzer<'_> {
             entry,
         });
         self.script.commands.len() - 1
+    }
+
+    /// The files that programs wrote so far, except the one of this name.
+    pub(crate) fn written_by_others(&self, name: &str) -> impl Iterator<Item = &str> {
+        let program = self.program(name);
+        self.script.effects.iter().filter_map(move |effect| {
+            let command = self.script.commands.get(effect.command);
+            let is_other = command.and_then(|command| command.entry) != program;
+            match &effect.target {
+                Target::Path(path) if is_other && effect.access == Access::Write => Some(path.as_str()),
+                _ => None,
+            }
+        })
     }
 
     /// The index of the last command.
@@ -85,7 +102,10 @@ impl Analyzer<'_> {
     pub(crate) fn touch(&mut self, access: Access, field: &Field, command: usize) {
         let target = match field.kind {
             FieldKind::Literal => Target::Path(field.text.clone()),
-            FieldKind::Glob => Target::Glob(field.text.clone()),
+            FieldKind::Glob => {
+                self.touch_in_copies(access, &field.text, command);
+                Target::Glob(field.text.clone())
+            }
             FieldKind::Tree if field.text == WORK_TREE => Target::WorkTree,
             FieldKind::Tree => Target::Tree(field.text.clone()),
             FieldKind::Unknown => {
@@ -100,6 +120,37 @@ impl Analyzer<'_> {
             }
         };
         self.effect(access, target, command);
+    }
+
+    /// Remembers that a directory was copied.
+    pub(crate) fn copied_directory(&mut self, from: &Field, to: &str) {
+        let (from, to) = (self.paths_of(from), self.paths_of(&Field::literal(to)));
+        let ([from], [to]) = (from.as_slice(), to.as_slice()) else { return };
+        if self.copies.len() < MAX_COPIED {
+            self.copies.push((from.clone(), to.clone()));
+        } else {
+            self.doubt(Doubt::TooMany("copies"));
+        }
+    }
+
+    /// A pattern in a directory that is not there yet, since this script copies it, is one in what it is copied from.
+    fn touch_in_copies(&mut self, access: Access, pattern: &str, command: usize) {
+        if access != Access::Read || self.copies.is_empty() {
+            return;
+        }
+        let pattern = Field::literal(pattern);
+        for path in self.paths_of(&pattern) {
+            for (from, to) in &self.copies {
+                let Some(rest) = path.strip_prefix(to.as_str()).and_then(|rest| rest.strip_prefix('/'))
+                else {
+                    continue;
+                };
+                let pattern =
+                    if from.is_empty() { rest.to_owned() } else { format!("{}/{rest}", escaped(from)) };
+                let (target, base) = (Target::Glob(pattern), Base::At(String::new()));
+                self.script.effects.push(Effect { access, target, base, command, option: None });
+            }
+        }
     }
 
     /// What a word names that is not known. None if that is nothing.

@@ -318,35 +318,8 @@ impl Analyzer<'_> {
         self.environment().variable(name).map(Field::literal)
     }
 
-    pub(crate) fn current_directory(&self) -> Option<Field> {
-        self.of_bases(|environment, at| environment.directory(at))
-    }
-
-    /// The directory that a command prints, from its text.
-    pub(crate) fn printed_directory(&self, text: &str) -> Option<Field> {
-        // Where the first command prints something, it has succeeded.
-        let first = text.split("||").next().unwrap_or(text).trim();
-        let first = first.trim_end_matches("2>/dev/null").trim_end_matches("2> /dev/null").trim_end();
-        match first {
-            "pwd" if first == text => Some(self.current_directory().unwrap_or_else(|| Field::literal("."))),
-            "git rev-parse --show-toplevel" if self.is_plain_git() => {
-                self.of_bases(|environment, at| environment.top_level(at))
-            }
-            "git rev-parse --git-common-dir" | "git rev-parse --path-format=absolute --git-common-dir"
-                if self.is_plain_git() =>
-            {
-                self.of_bases(|environment, at| environment.common_directory(at))
-            }
-            "go env GOMODCACHE" | "go env GOPATH" if first == text && self.is_plain_go() => {
-                let name = first.rsplit(' ').next().unwrap_or_default();
-                self.environment().go_setting(name).map(Field::literal)
-            }
-            _ => None,
-        }
-    }
-
     /// Whether nothing in the script changes what go is, or its settings.
-    fn is_plain_go(&self) -> bool {
+    pub(super) fn is_plain_go(&self) -> bool {
         let go = self.program("go");
         let sets = |command: &SimpleCommand| {
             command.entry == go && command.words.iter().any(|word| word == "-w" || word == "-u")
@@ -387,7 +360,7 @@ impl Analyzer<'_> {
     }
 
     /// Whether nothing in the script changes what git is, or where it looks.
-    fn is_plain_git(&self) -> bool {
+    pub(super) fn is_plain_git(&self) -> bool {
         let is_set = |name: &&str| self.state.get(name).is_some() || self.state.exports.has(name);
         self.state.functions.get("git").is_none()
             && self.state.aliases.get("git").is_none()
@@ -395,8 +368,12 @@ impl Analyzer<'_> {
     }
 
     /// What is the same for each directory that may be the current one.
-    fn of_bases(&self, ask: impl Fn(&dyn Environment, &str) -> Option<String>) -> Option<Field> {
-        let mut known = self.state.bases().iter().map(|base| match base {
+    pub(super) fn of_bases(&self, ask: impl Fn(&dyn Environment, &str) -> Option<String>) -> Option<Field> {
+        let is_possible = |base: &&Base| match base {
+            Base::IfMissing { missing, .. } => self.environment().is_there(missing) != Some(true),
+            Base::At(_) | Base::Unknown => true,
+        };
+        let mut known = self.state.bases().iter().filter(is_possible).map(|base| match base {
             Base::At(at) | Base::IfMissing { at, .. } => ask(self.environment(), at),
             Base::Unknown => None,
         });

@@ -27,6 +27,19 @@ impl Analyzer<'_> {
         }
     }
 
+    /// The words that a text becomes which is expanded like the inside of double quotes.
+    pub(crate) fn expanded(&mut self, text: &str) -> Vec<Field> {
+        if !self.work(EVALUATION_WORK + text.len()) {
+            return Vec::new();
+        }
+        let mut fields = Vec::new();
+        match Parser::expanded_text(text, self.scope.depth + 1) {
+            Ok(word) => self.deeper(|analyzer| fields = analyzer.fields(&word)),
+            Err(error) => self.doubt(error.into()),
+        }
+        fields
+    }
+
     /// The same of what is in quotes in a condition or in arithmetic, which also evaluates the values of variables.
     pub(crate) fn evaluate_hidden(&mut self, word: &Word, is_arithmetic: bool) {
         let texts: Vec<String> = side_effects::hidden(word).map(str::to_owned).collect();

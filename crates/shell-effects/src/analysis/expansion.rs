@@ -40,7 +40,7 @@ impl Analyzer<'_> {
         let mut partial = FieldBuilder::default();
         for (at, piece) in word.iter().enumerate() {
             match piece {
-                Piece::Plain(text) if at == 0 => self.tilde(text, &mut partial),
+                Piece::Plain(text) if at == 0 => self.tilde(text, true, &mut partial),
                 Piece::Plain(text) | Piece::Quoted(text) => partial.quoted(text),
                 Piece::Parameter { name, operation, .. } => {
                     let found = self.parameter(name, operation.as_ref(), true);
@@ -88,15 +88,23 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A `~` at the start of a word.
-    fn tilde(&self, text: &str, partial: &mut FieldBuilder) {
-        match (text.strip_prefix('~'), self.home()) {
-            (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
-                partial.quoted(home);
-                partial.plain(rest);
+    /// A `~` at the start of a word: the home directory, `~+` the current one, `~-` the one before.
+    fn tilde(&self, text: &str, as_value: bool, partial: &mut FieldBuilder) {
+        let Some(rest) = text.strip_prefix('~') else { return partial.plain(text) };
+        let (name, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let directory = match name {
+            "" => self.home_here(),
+            "+" if as_value => self.current_directory(),
+            "+" => Some(Field::literal(".")),
+            "-" => self.previous_directory(as_value),
+            _ => None,
+        };
+        match directory {
+            Some(directory) => {
+                partial.value(&directory);
+                partial.plain(path);
             }
-            (Some(_), _) => partial.unknown(text, Quoting::Quoted),
-            (None, _) => partial.plain(text),
+            None => partial.unknown(text, Quoting::Quoted),
         }
     }
 
@@ -159,7 +167,7 @@ impl Analyzer<'_> {
     }
 
     fn plain_text(&self, at: usize, text: &str, partial: &mut FieldBuilder) {
-        if at == 0 { self.tilde(text, partial) } else { partial.plain(text) }
+        if at == 0 { self.tilde(text, false, partial) } else { partial.plain(text) }
     }
 
     /// Values without quotes are split, and are patterns.
@@ -265,6 +273,7 @@ impl Analyzer<'_> {
             }
         };
         let known = self.printed_directory(text).or_else(|| output.exactly());
+        let known = known.or_else(|| self.printed_at_success(list, &output));
         known.or_else(|| self.printed_pattern(text))
     }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::{Language, as_code, is_wholly_unknown};
 use crate::analysis::field::{Field, FieldBuilder};
+use crate::analysis::stream;
 use crate::analysis::variables::Value;
 use crate::programs::interpreters::is_descriptor;
 use crate::programs::program::Stdin;
@@ -165,10 +166,13 @@ impl Analyzer<'_> {
             }
             VariableUse::Script(interpreter) => self.script_of_variable(value, interpreter, command),
             VariableUse::Source(interpreter) => self.inline_code(interpreter, value.to_owned()),
-            VariableUse::Output => {
+            VariableUse::Output | VariableUse::History => {
                 // Below a directory that is not known, the name counts.
                 let is_below = value.starts_with("${");
                 let file = if is_below { Field::literal(value) } else { file_of(value) };
+                if usage == VariableUse::History {
+                    self.touch(Access::Read, &file, command);
+                }
                 self.touch(Access::Write, &file, command);
             }
             VariableUse::Options(program) => {
@@ -181,6 +185,8 @@ impl Analyzer<'_> {
             VariableUse::Prompt => self.as_part(|analyzer| analyzer.evaluate(value)),
             VariableUse::Shell => self.chosen_shell(value),
             VariableUse::Keys => {
+                // What it does not understand, it prints.
+                self.touch(Access::Read, &file_of(value), command);
                 if self.written(&file_of(value)).is_some() {
                     self.doubt_script(name);
                 }
@@ -198,18 +204,37 @@ impl Analyzer<'_> {
         self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, shell)));
     }
 
+    /// A value that a shell expands before it takes it for a file.
+    fn expanded_file(&mut self, value: &str) -> Field {
+        let (home, rest) = match value.strip_prefix("~/") {
+            Some(rest) => (self.home_here(), rest),
+            None => (None, value),
+        };
+        if !rest.contains(['$', '`']) {
+            return home
+                .map_or_else(|| file_of(value), |home| stream::joined([&home, &Field::literal(rest)], "/"));
+        }
+        let mut fields = Vec::new();
+        self.as_part(|analyzer| fields = analyzer.expanded(rest));
+        let file = match fields.as_slice() {
+            [file] => file.clone(),
+            _ => Field::unknown(value),
+        };
+        home.map_or(file.clone(), |home| stream::joined([&home, &file], "/"))
+    }
+
     /// A file that an interpreter runs when it starts.
     fn script_of_variable(&mut self, value: &str, interpreter: &str, command: usize) {
-        let file = file_of(value);
         let program = self.program(interpreter);
         let language = match program.map(|program| program.stdin) {
             Some(Stdin::Shell) => Language::NewShell,
             _ => Language::Other,
         };
+        let file = match language {
+            Language::NewShell => self.expanded_file(value),
+            _ => file_of(value),
+        };
         self.touch(Access::Read, &file, command);
-        if language == Language::NewShell {
-            self.as_part(|analyzer| analyzer.evaluate(value));
-        }
         self.as_part(|analyzer| {
             if is_descriptor(&file) {
                 analyzer.code_from_process(interpreter, language, &[]);

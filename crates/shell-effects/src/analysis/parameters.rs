@@ -34,8 +34,10 @@ impl Analyzer<'_> {
         if operation.is_some() {
             self.operates_on(name);
         }
-        let found =
-            self.value(name, matches!(operation, Some(Operation::All | Operation::Joined)), assigning);
+        // What is cut off is a part of the whole path.
+        let is_cut = matches!(operation, Some(Operation::Trim { .. })) && matches!(name, "PWD" | "OLDPWD");
+        let is_list = matches!(operation, Some(Operation::All | Operation::Joined));
+        let found = self.value(name, is_list, assigning || is_cut);
         match operation {
             None | Some(Operation::All | Operation::Joined) => found,
             Some(Operation::Length) => ParameterValue::Like(system::NUMBER),
@@ -279,13 +281,10 @@ impl Analyzer<'_> {
             ("IFS", _) => ParameterValue::Fields(vec![Field::literal(" \t\n")]),
             // It moves with `cd`, so it is only replaced where it is used.
             ("PWD", _) if !assigning => ParameterValue::Fields(vec![Field::literal(".")]),
-            ("PWD", _) => self
-                .current_directory()
-                .map_or(ParameterValue::Unknown, |field| ParameterValue::Fields(vec![field])),
+            ("PWD", _) => one_or_unknown(self.current_directory()),
+            ("OLDPWD", _) => one_or_unknown(self.previous_directory(assigning)),
             // `CLAUDE_PROJECT_DIR` is set for hooks, but not for commands: there it may be empty.
-            ("TMPDIR", _) => self
-                .variable_outside(name)
-                .map_or(ParameterValue::Unknown, |field| ParameterValue::Fields(vec![field])),
+            ("TMPDIR", _) => one_or_unknown(self.variable_outside(name)),
             (
                 "?" | "$" | "!" | "#" | "RANDOM" | "SECONDS" | "UID" | "EUID" | "PPID" | "BASHPID" | "LINENO"
                 | "EPOCHSECONDS",
@@ -295,6 +294,10 @@ impl Analyzer<'_> {
             _ => ParameterValue::Unknown,
         }
     }
+}
+
+fn one_or_unknown(field: Option<Field>) -> ParameterValue {
+    field.map_or(ParameterValue::Unknown, |field| ParameterValue::Fields(vec![field]))
 }
 
 fn are_unknown(fields: &[Field]) -> bool {

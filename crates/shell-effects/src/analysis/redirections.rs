@@ -223,6 +223,10 @@ impl Analyzer<'_> {
 
     /// A file gets what was written to another one.
     pub(crate) fn copy_content(&mut self, from: &Field, to: &Field) {
+        if is_input(from) || is_descriptor(from) {
+            let by = (self.scope.pipeline..self.script.commands.len()).collect();
+            return self.wrote(to, self.content(from), false, by);
+        }
         match self.written(from) {
             Some(written) => self.wrote(to, written.content(), false, written.by),
             None if from.is_literal() && to.is_literal() && self.state.disk.has_room() => {
@@ -230,6 +234,28 @@ impl Analyzer<'_> {
             }
             None => {}
         }
+    }
+
+    /// The files below a directory that this script wrote, by their paths in it.
+    pub(crate) fn written_below(&self, directory: &Field) -> Vec<String> {
+        if self.state.disk.is_untouched() || !directory.is_literal() {
+            return Vec::new();
+        }
+        let mut names = Vec::new();
+        for root in self.paths_of(directory) {
+            let is_start = root.is_empty();
+            let root = root.trim_end_matches('/');
+            for (path, _) in self.state.disk.written_files() {
+                let name = match path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')) {
+                    Some(name) if !is_start => name,
+                    None if is_start && !path.starts_with(['/', '\0']) && !path.starts_with("../") => &path,
+                    _ => continue,
+                };
+                names.push(name.to_owned());
+            }
+        }
+        names.retain(|name| !name.contains('\0'));
+        names
     }
 
     /// What was written to a file before.

@@ -1,6 +1,5 @@
 //! Scripts, programs and modules in files that the same command wrote.
 
-use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::disk::{SOMEWHERE, WrittenFile};
@@ -9,6 +8,8 @@ use crate::analysis::stream::Stream;
 use crate::programs::arguments::Call;
 use crate::programs::inline_calls;
 use crate::programs::languages::SourceLanguage;
+use crate::programs::table;
+use crate::{CodeLanguage, Doubt};
 
 /// Files with the scripts of a package, and the key of those.
 const PACKAGES: [(&str, &str); 3] =
@@ -21,6 +22,28 @@ pub(crate) struct WrittenCode<'a> {
     pub(crate) interpreter: &'a str,
     pub(crate) language: Language,
     pub(crate) arguments: &'a [Field],
+}
+
+/// The interpreter that the first line of a program names, with its argument, unless it is a shell without one.
+fn other_interpreter(content: &Stream) -> Option<Vec<Field>> {
+    let Stream::Text(printed) = content else { return None };
+    let line = printed.text.text.lines().next()?;
+    let is_known = printed.text.holes.iter().all(|(hole, _)| hole.start >= line.len());
+    let line = line.strip_prefix("#!")?.trim();
+    let (interpreter, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+    let runs_shell = |word: &str| {
+        let program = table::by_name(table::name_of(word));
+        program.is_some_and(|program| program.quotes_like_sh)
+    };
+    let argument = argument.trim();
+    let is_option = argument.starts_with('-') && !argument.contains(['c', 's', ' ']);
+    let is_shell = runs_shell(interpreter) && (argument.is_empty() || is_option)
+        || table::name_of(interpreter) == "env" && runs_shell(argument);
+    if !is_known || interpreter.is_empty() || is_shell {
+        return None;
+    }
+    let argument = Some(argument).filter(|argument| !argument.is_empty());
+    Some(std::iter::once(interpreter).chain(argument).map(Field::literal).collect())
 }
 
 impl Analyzer<'_> {
@@ -48,7 +71,24 @@ impl Analyzer<'_> {
         if file.may_be_any_file() {
             return self.any_written(&code);
         }
+        if language != Language::Other && !file.text.contains('/') && !self.state.disk.is_untouched() {
+            self.script_on_path(&WrittenCode { interpreter: &file.text, ..code });
+        }
         self.run_file(file, &code);
+    }
+
+    /// A script that a shell looks for where programs are, since its name has no `/`.
+    fn script_on_path(&mut self, code: &WrittenCode<'_>) {
+        let mut paths = self.written_on_path(code.interpreter);
+        let here = self.paths_of(&Field::literal(code.interpreter));
+        paths.retain(|path| !here.contains(path));
+        self.one_of(paths.iter().map(Some).chain([None]), |analyzer, path| {
+            if let Some(path) = path {
+                analyzer.as_part(|analyzer| {
+                    analyzer.run_file(&Field::literal(path.as_str()), code);
+                });
+            }
+        });
     }
 
     /// One of the files that this script wrote.
@@ -140,30 +180,32 @@ impl Analyzer<'_> {
         if name.contains('/') || self.state.disk.is_untouched() {
             return;
         }
-        let has_path = self.state.get("PATH").is_some() || self.state.exports.has("PATH");
-        let is_searched = |path: &str| {
-            has_path
-                || path
-                    .rsplit('/')
-                    .nth(1)
-                    .is_some_and(|directory| matches!(directory, ".bin" | "bin" | "sbin"))
-        };
         let code = WrittenCode { command, interpreter: name, language: Language::NewShell, arguments };
-        self.written_programs(&code, is_searched);
+        self.written_programs(&code, self.written_on_path(name));
+    }
+
+    /// The files of a name that this script wrote where programs are looked for.
+    fn written_on_path(&self, name: &str) -> Vec<String> {
+        let has_path = self.state.get("PATH").is_some() || self.state.exports.has("PATH");
+        let is_of_programs = |path: &str| {
+            let directory = path.rsplit('/').nth(1);
+            directory.is_some_and(|directory| matches!(directory, ".bin" | "bin" | "sbin"))
+        };
+        let mut paths = self.state.disk.perhaps_named(name);
+        paths.retain(|path| has_path || is_of_programs(path));
+        paths
     }
 
     /// A program of this name that this command wrote, in any directory.
     pub(crate) fn written_program(&mut self, name: &str, arguments: &[Field], command: usize) {
         let code = WrittenCode { command, interpreter: name, language: Language::NewShell, arguments };
-        self.written_programs(&code, |_| true);
+        self.written_programs(&code, self.state.disk.perhaps_named(name));
     }
 
-    fn written_programs(&mut self, code: &WrittenCode<'_>, is_searched: impl Fn(&str) -> bool) {
-        for path in
-            self.state.disk.perhaps_named(code.interpreter).into_iter().filter(|path| is_searched(path))
-        {
+    fn written_programs(&mut self, code: &WrittenCode<'_>, paths: Vec<String>) {
+        for path in paths {
             self.as_part(|analyzer| {
-                analyzer.run_file(&Field::literal(path), code);
+                analyzer.run_written_program(&Field::literal(path), code);
             });
         }
     }
@@ -171,7 +213,7 @@ impl Analyzer<'_> {
     /// A program in a file, such as `./x`.
     pub(crate) fn program_file(&mut self, file: &Field, arguments: &[Field], command: usize) {
         let code = WrittenCode { command, interpreter: &file.text, language: Language::NewShell, arguments };
-        if file.text.contains('/') && self.run_file(file, &code) {
+        if file.text.contains('/') && self.run_written_program(file, &code) {
             // Nobody knows which program it is.
             if let Some(command) = self.script.commands.get_mut(command) {
                 command.is_known = false;
@@ -190,9 +232,57 @@ impl Analyzer<'_> {
         self.run_file(file, &WrittenCode { command, interpreter, language, arguments: &[] })
     }
 
+    /// Runs a program in a file that was written before, with the interpreter that its first line names; whether what it does is not
+    /// known.
+    fn run_written_program(&mut self, file: &Field, code: &WrittenCode<'_>) -> bool {
+        let Some(written) = self.written(file) else { return self.run_file(file, code) };
+        let others: Vec<Vec<Field>> = written.parts().iter().filter_map(other_interpreter).collect();
+        for mut words in others.iter().cloned() {
+            words.push(file.clone());
+            words.extend(code.arguments.iter().cloned());
+            self.copied(|analyzer| analyzer.run_fields(&words));
+        }
+        if others.len() == written.parts().len() { false } else { self.run_written(&written, code) }
+    }
+
+    /// Runs what was written to a file before; whether that is not known.
     fn run_file(&mut self, file: &Field, code: &WrittenCode<'_>) -> bool {
-        let Some(written) = self.written(file) else { return false };
+        let Some(written) = self.written(file) else {
+            // Code in another language wrote it: nobody knows what.
+            let is_unknown = code.language != Language::Other && self.is_written_by_code(file);
+            if is_unknown {
+                self.code_of(Stream::Unknown, code.interpreter, code.language, code.arguments);
+            }
+            return is_unknown;
+        };
         self.run_written(&written, code)
+    }
+
+    /// Whether code in another language that ran before names this file, and writes some.
+    fn is_written_by_code(&mut self, file: &Field) -> bool {
+        let name = file.text.rsplit('/').next().unwrap_or_default();
+        if name.is_empty() || !file.is_literal() {
+            return false;
+        }
+        let is_quote = |c: Option<char>| c.is_some_and(|c| "\"'`".contains(c));
+        let names = |text: &str| {
+            text.match_indices(name).any(|(at, _)| {
+                let (before, after) =
+                    (text.get(..at).unwrap_or_default(), text.get(at + name.len()..).unwrap_or_default());
+                is_quote(after.chars().next())
+                    && (is_quote(before.chars().next_back()) || before.ends_with('/'))
+            })
+        };
+        let mut length = 0;
+        let is_named = self.script.doubts.iter().any(|doubt| match doubt {
+            Doubt::InlineCode { text, language: CodeLanguage::Other, access, .. } if access.writes => {
+                length += text.len();
+                names(text)
+            }
+            _ => false,
+        });
+        self.work(length / 8);
+        is_named
     }
 
     /// The same for files that are known already.
@@ -222,6 +312,36 @@ impl Analyzer<'_> {
         for file in fields.iter().skip(1).filter(|field| field.is_literal()) {
             if let Some((_, interpreter)) = SourceLanguage::of_file(&file.text) {
                 self.written_code(file, command, interpreter, Language::Other);
+            }
+        }
+    }
+
+    /// Code that runs what is in a file which this script wrote: `os.system(open("x").read())`.
+    pub(crate) fn run_by_code(&mut self, interpreter: &str, text: &str) {
+        const RUNNING: &[&str] = &[
+            "system(open(",
+            "system(`cat ",
+            "popen(open(",
+            "run(open(",
+            "call(open(",
+            "output(open(",
+            "execSync(fs.readFileSync(",
+            "execSync(require(\"fs\").readFileSync(",
+            "execSync(require('fs').readFileSync(",
+            "system(File.read(",
+            "system(IO.read(",
+        ];
+        if self.state.disk.is_untouched() || !RUNNING.iter().any(|start| text.contains(start)) {
+            return;
+        }
+        let command = self.last_command();
+        for (path, written) in self.state.disk.written_files() {
+            let name = path.rsplit('/').next().unwrap_or(&path);
+            if text.split(|c: char| !(c.is_alphanumeric() || "._-".contains(c))).any(|word| word == name) {
+                let code = WrittenCode { command, interpreter, language: Language::NewShell, arguments: &[] };
+                self.as_part(|analyzer| {
+                    analyzer.run_written(&written, &code);
+                });
             }
         }
     }

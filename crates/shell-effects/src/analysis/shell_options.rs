@@ -13,6 +13,8 @@ pub(crate) struct ShellOptions {
     nocaseglob: bool,
     /// Whether the last command of a pipeline may run in this shell.
     pub(crate) lastpipe: bool,
+    /// Whether `cd NAME` may go to the directory that a variable of this name holds.
+    pub(crate) cdable_vars: bool,
     /// Whether there may be variables whose values are arithmetic.
     pub(crate) has_integers: bool,
     /// Whether a file or a code that is not known may have set variables.
@@ -30,6 +32,7 @@ impl ShellOptions {
             "dotglob" => self.dotglob = true,
             "nocaseglob" => self.nocaseglob = true,
             "lastpipe" => self.lastpipe = true,
+            "cdable_vars" => self.cdable_vars = true,
             _ => {}
         }
     }
@@ -39,6 +42,7 @@ impl ShellOptions {
             "dotglob" => self.dotglob = false,
             "nocaseglob" => self.nocaseglob = false,
             "lastpipe" => self.lastpipe = false,
+            "cdable_vars" => self.cdable_vars = false,
             _ => {}
         }
     }
@@ -62,6 +66,7 @@ impl ShellOptions {
             dotglob: self.dotglob || other.dotglob,
             nocaseglob: self.nocaseglob || other.nocaseglob,
             lastpipe: self.lastpipe || other.lastpipe,
+            cdable_vars: self.cdable_vars || other.cdable_vars,
             has_integers: self.has_integers || other.has_integers,
             has_sourced: self.has_sourced || other.has_sourced,
             changes_case: false,

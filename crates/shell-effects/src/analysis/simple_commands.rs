@@ -31,6 +31,13 @@ fn names_unknown(word: &Field) -> bool {
         && !word.text.get(..known).unwrap_or_default().contains('=')
 }
 
+/// Whether it is `exec` without a command, also behind `builtin` or `command`: what it redirects stays so.
+fn is_bare_exec(fields: &[Field]) -> bool {
+    let is_before = |field: &&Field| matches!(field.text.as_str(), "builtin" | "command" | "-p" | "--");
+    let mut words = fields.iter().skip_while(is_before);
+    words.next().is_some_and(|field| field.text == "exec") && words.next().is_none()
+}
+
 impl Analyzer<'_> {
     pub(crate) fn simple(&mut self, assignments: &[Assignment], words: &[Word], redirects: &[Redirect]) {
         if words.is_empty() {
@@ -112,7 +119,7 @@ impl Analyzer<'_> {
             saved.iter().for_each(|saved| self.state.variables.put_back(saved));
         }
         // `exec > FILE`, `exec 3> FILE`.
-        let is_exec = fields.len() == 1 && fields.first().is_some_and(|field| field.text == "exec");
+        let is_exec = is_bare_exec(&fields);
         if !is_exec {
             self.streams.has_inputs = had_inputs;
         }

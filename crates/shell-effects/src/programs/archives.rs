@@ -85,6 +85,9 @@ fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     });
     let to_output = arguments.has(&["-O", "--to-stdout"]);
     let renames = arguments.has(&["--transform", "--xform"]);
+    if extracts && !to_output {
+        analyzer.in_directory(directory, |analyzer| renamed_to(analyzer, &arguments, call.command));
+    }
     if !extracts || !members.is_empty() && !renames || to_output {
         return;
     }
@@ -98,6 +101,21 @@ fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let unpacked = Extraction { directory, archive, format: ArchiveFormat::Tar, strip };
     if !looked_into(analyzer, call, &unpacked) {
         extracted(analyzer, call, directory, archive);
+    }
+}
+
+/// The directories that `--transform s,FROM,TO,` puts before names.
+fn renamed_to(analyzer: &mut Analyzer<'_>, arguments: &arguments::Arguments, command: usize) {
+    for change in arguments.values(&["--transform", "--xform"]) {
+        for change in change.text.split(';') {
+            let Some(rest) = change.trim().strip_prefix('s') else { continue };
+            let Some(separator) = rest.chars().next() else { continue };
+            let to = rest.split(separator).nth(2).unwrap_or_default();
+            if let Some((directory, _)) = to.rsplit_once('/') {
+                let directory = if directory.is_empty() { "/" } else { directory };
+                analyzer.touch_tree(Access::Write, &Field::literal(directory), command);
+            }
+        }
     }
 }
 
@@ -372,7 +390,10 @@ fn compress(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         if !keeps {
             analyzer.touch(Access::Delete, file, call.command);
         }
-        let extension = extension(call.name);
+        let extension = match arguments.value(&["-S", "--suffix"]) {
+            Some(suffix) if !call.name.contains("zstd") => suffix.text.as_str(),
+            _ => extension(call.name),
+        };
         let expands =
             call.name.starts_with("un") || call.name == "gunzip" || arguments.has(&["-d", "--decompress"]);
         let other = match file.text.strip_suffix(extension) {

@@ -2,7 +2,7 @@
 
 use crate::Quoting;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::field::{FOUND, Field, FieldKind};
+use crate::analysis::field::{FOUND, Field, FieldBuilder, FieldKind};
 use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::{Arguments, Call};
 use crate::syntax::quotes::decoded;
@@ -18,7 +18,9 @@ pub(crate) fn xargs(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let placeholder = if has_default { placeholder.or(Some("{}".to_owned())) } else { placeholder };
     let uses_placeholder =
         placeholder.filter(|mark| rest.iter().any(|field| field.text.contains(mark.as_str())));
-    let more = given(analyzer.input(), arguments, uses_placeholder.is_some());
+    let separation =
+        if uses_placeholder.is_some() { Separation::QuotedLines } else { Separation::QuotedWords };
+    let more = given(analyzer.input(), arguments, separation);
     analyzer.set_input(Stream::Unknown);
     match uses_placeholder {
         Some(mark) => {
@@ -50,7 +52,7 @@ pub(crate) fn parallel(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             vec![Field::unknown(GIVEN)]
         }
         Some((_, listed)) => listed.iter().filter(|field| !is_list(field)).cloned().collect(),
-        None => given(analyzer.input(), arguments, true),
+        None => given(analyzer.input(), arguments, Separation::Lines),
     };
     let template = stream::joined(template, " ");
     let mark = arguments.value(&["-I"]).map_or("{}", |field| field.text.as_str());
@@ -68,8 +70,17 @@ pub(crate) fn parallel(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 /// What is not known of the arguments of `xargs`.
 pub(crate) const GIVEN: &str = "the arguments of xargs";
 
+/// How a text is separated where no option says so.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Separation {
+    Lines,
+    /// As `xargs` does it: with quotes and backslashes.
+    QuotedLines,
+    QuotedWords,
+}
+
 /// The words that are given on the standard input: lines, where each takes the position of a placeholder.
-fn given(input: &Stream, arguments: &Arguments, by_lines: bool) -> Vec<Field> {
+fn given(input: &Stream, arguments: &Arguments, separation: Separation) -> Vec<Field> {
     let printed = match input {
         _ if arguments.has(&["-a", "--arg-file"]) => return vec![Field::unknown(GIVEN)],
         Stream::Text(printed) if printed.text.written.is_some() => return vec![printed.text.clone()],
@@ -82,8 +93,8 @@ fn given(input: &Stream, arguments: &Arguments, by_lines: bool) -> Vec<Field> {
     let mut words = match delimiter {
         _ if arguments.has(&["-0", "--null"]) => stream::split(&printed.text, |c| c == '\0'),
         Some(delimiter) => stream::split(&printed.text, |c| c == delimiter),
-        None if by_lines => stream::split(&printed.text, |c| c == '\n'),
-        None => stream::split(&printed.text, char::is_whitespace),
+        None if separation == Separation::Lines => stream::split(&printed.text, |c| c == '\n'),
+        None => unquoted(&printed.text, separation == Separation::QuotedLines),
     };
     if printed.and_more {
         words.push(Field::unknown(GIVEN));
@@ -91,9 +102,50 @@ fn given(input: &Stream, arguments: &Arguments, by_lines: bool) -> Vec<Field> {
     words
 }
 
+/// The words of a text as `xargs` reads them: in quotes, which do not nest, everything counts as it is; elsewhere what follows a
+/// backslash does. What is not known has neither.
+fn unquoted(text: &Field, by_lines: bool) -> Vec<Field> {
+    if text.kind != FieldKind::Literal && text.holes.is_empty() {
+        return vec![text.clone()];
+    }
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<FieldBuilder>, None);
+    let mut holes = text.holes.iter().peekable();
+    let mut at = 0;
+    while let Some(c) = text.text.get(at..).and_then(|rest| rest.chars().next()) {
+        if let Some((part, quoting)) = holes.next_if(|(part, _)| part.start <= at) {
+            word.get_or_insert_default().unknown(text.text.get(part.clone()).unwrap_or_default(), *quoting);
+            at = at.max(part.end);
+            continue;
+        }
+        at += c.len_utf8();
+        let ends = if by_lines { c == '\n' || word.is_none() } else { true };
+        match (quote, c) {
+            (Some(open), c) if open == c => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default().quoted("");
+            }
+            (None, '\\') => {
+                let is_known = holes.peek().is_none_or(|(part, _)| part.start > at);
+                let escaped = text.text.get(at..).and_then(|rest| rest.chars().next());
+                if is_known && let Some(escaped) = escaped {
+                    word.get_or_insert_default().quoted(escaped.encode_utf8(&mut [0; 4]));
+                    at += escaped.len_utf8();
+                }
+            }
+            (None, c) if ends && c.is_whitespace() => {
+                words.extend(word.take().map(|word| word.finish(false)))
+            }
+            (_, c) => word.get_or_insert_default().quoted(c.encode_utf8(&mut [0; 4])),
+        }
+    }
+    words.extend(word.map(|word| word.finish(false)));
+    words
+}
+
 /// The lines of an input as words.
 pub(crate) fn lines(input: &Stream) -> Vec<Field> {
-    given(input, &Arguments::default(), true)
+    given(input, &Arguments::default(), Separation::Lines)
 }
 
 /// A word with a placeholder replaced by what it stands for.

@@ -123,6 +123,14 @@ const READING: &[&str] = &[
     ".databases",
 ];
 
+/// The file of a database, which may be given as `file:PATH?OPTIONS`.
+fn database_file(database: &Field) -> Field {
+    match database.text.strip_prefix("file:") {
+        Some(rest) => database.with(rest.split(['?', '#']).next().unwrap_or(rest)),
+        None => database.clone(),
+    }
+}
+
 fn sqlite(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let memory = Field::literal(":memory:");
     let (database, statements) = call.arguments.operands.split_first().unwrap_or((&memory, &[]));
@@ -132,6 +140,7 @@ fn sqlite(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     {
         texts.push(printed.text.clone());
     }
+    let database = &database_file(database);
     if database.text != ":memory:" {
         analyzer.reads(database, call.command);
         let only_reads = !texts.is_empty() && texts.iter().all(|text| only_reads(&text.text));

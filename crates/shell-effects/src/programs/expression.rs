@@ -62,6 +62,8 @@ pub(crate) type Files = Rc<Vec<Limits>>;
 pub(crate) enum FindAction<'f> {
     Delete,
     Run(&'f [Field]),
+    /// The same in the directory of each file.
+    RunThere(&'f [Field]),
     /// Its name is printed; false if more than that.
     Print(bool),
     /// What is found is written to this file by an option.
@@ -198,7 +200,8 @@ impl<'f> Expression<'f> {
             "-print" | "-print0" => FindAction::Print(true),
             "-ls" => FindAction::Print(false),
             "-printf" => FindAction::Print(self.next().is_some_and(|format| is_path(&format.text))),
-            "-exec" | "-execdir" | "-ok" | "-okdir" => FindAction::Run(self.command()),
+            "-exec" | "-ok" => FindAction::Run(self.command()),
+            "-execdir" | "-okdir" => FindAction::RunThere(self.command()),
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 let Some(file) = self.next() else { return };
                 if test == "-fprintf" {

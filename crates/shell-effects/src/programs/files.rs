@@ -28,6 +28,7 @@ pub(crate) const FILES: &[Program] = &[
     each(&["rmdir"], "", Access::Delete, 0),
     each(&["shred", "wipe"], "-n= -s= --iterations= --size=", Access::Write, 0).deletes(Deletes::Operands),
     each(&["touch"], "-d= -t= -r=r --date= --reference=r --time=", Access::Write, 0).output(Output::Nothing).keeps_paths(),
+    each(&["fallocate"], "-l= -o= --length= --offset=", Access::Write, 0),
     each(&["truncate"], "-s= -r=r --size= --reference=r", Access::Write, 0),
 ];
 
@@ -79,6 +80,53 @@ pub(crate) fn copy(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         } else {
             written(analyzer, call, source, &destination);
         }
+        copied_tree(analyzer, call, source, &destination);
+        if let Some(suffix) = backup_suffix(analyzer, call)
+            && target.is_literal()
+        {
+            if is_directory != Some(true) {
+                keeps_copy(analyzer, &target, &suffix, call.command);
+            }
+            if is_directory != Some(false) {
+                let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+                let inside = target.with(format!("{}/{name}", target.text.trim_end_matches('/')));
+                keeps_copy(analyzer, &inside, &suffix, call.command);
+            }
+        }
+    }
+}
+
+/// Files that this script wrote in a directory which is copied or moved.
+fn copied_tree(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, destination: &Destination<'_>) {
+    let Destination { path: target, is_directory } = *destination;
+    if !(is_recursive(call) || matches!(call.program.name(), "mv" | "ln")) || !target.is_literal() {
+        return;
+    }
+    let directory = target.text.trim_end_matches('/');
+    let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let is_whole = matches!(name, "" | "." | "..");
+    let mut roots = Vec::new();
+    if is_directory != Some(true) || is_whole {
+        roots.push(directory.to_owned());
+    }
+    if is_directory != Some(false) && !is_whole {
+        roots.push(format!("{directory}/{name}"));
+    }
+    if is_recursive(call) && source.is_literal() {
+        roots.iter().for_each(|root| analyzer.copied_directory(source, root));
+    }
+    for file in analyzer.written_below(source) {
+        let from = source.with(format!("{}/{file}", source.text.trim_end_matches('/')));
+        for root in &roots {
+            let to = format!("{root}/{file}");
+            let to = Field::literal(to.strip_prefix("./").unwrap_or(&to));
+            if call.program.name() != "ln" {
+                analyzer.touch(Access::Write, &to, call.command);
+            }
+            if analyzer.state.disk.has_room() {
+                analyzer.copy_content(&from, &to);
+            }
+        }
     }
 }
 
@@ -125,6 +173,40 @@ fn linked(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field) {
     for directory in parent.into_iter().chain([target.text.as_str()]) {
         analyzer.touch(Access::Link, &source.with(format!("{directory}/{}", source.text)), call.command);
     }
+}
+
+/// The directory in which a file is.
+pub(crate) fn directory_of(file: &Field) -> Field {
+    file.with(file.text.rsplit_once('/').map_or(".", |(directory, _)| directory))
+}
+
+/// The name of a file with what an option adds: at its end, or where a `*` stands for it. With a `/` behind such a `*`, or before it,
+/// it is a path of its own.
+pub(crate) fn derived(file: &Field, addition: &str) -> Field {
+    let (directory, name) = match file.text.rsplit_once('/') {
+        Some((directory, name)) => (format!("{directory}/"), name),
+        None => (String::new(), file.text.as_str()),
+    };
+    let made = if addition.contains('*') { addition.replace('*', name) } else { format!("{name}{addition}") };
+    let is_path = addition.contains('*') && made.contains('/');
+    file.with(if is_path { made } else { format!("{directory}{made}") })
+}
+
+/// The copies of files that a program changes: `-i.bak`, `-b -S .bak`.
+pub(crate) fn keeps_copy(analyzer: &mut Analyzer<'_>, file: &Field, addition: &str, command: usize) {
+    if file.kind != FieldKind::Unknown && !addition.is_empty() {
+        analyzer.touch(Access::Write, &derived(file, addition), command);
+    }
+}
+
+/// What is added to the names of files that are replaced: an option says so, or a variable.
+fn backup_suffix(analyzer: &Analyzer<'_>, call: &Call<'_>) -> Option<String> {
+    if let Some(suffix) = call.arguments.value(&["-S", "--suffix"]) {
+        return Some(suffix.text.clone());
+    }
+    let keeps = call.arguments.has(&["-b", "--backup"]);
+    let variable = if keeps { analyzer.state.exports.values("SIMPLE_BACKUP_SUFFIX").next() } else { None };
+    variable.map(str::to_owned)
 }
 
 /// Where files are copied or moved to.

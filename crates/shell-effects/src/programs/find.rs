@@ -72,7 +72,16 @@ fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>
                     });
                 }
             }
-            FindAction::Run(command) => {
+            // Without the file it is about other ones of that directory.
+            FindAction::RunThere(command) if !command.iter().any(|word| word.text.contains("{}")) => {
+                for root in roots {
+                    analyzer.in_directory([root], |analyzer| {
+                        analyzer.deeper(|analyzer| analyzer.run_fields(command));
+                    });
+                }
+                output = Stream::Unknown;
+            }
+            FindAction::Run(command) | FindAction::RunThere(command) => {
                 for target in &targets {
                     let by = found(target);
                     let fields: Vec<Field> = command.iter().map(|word| replaced(word, "{}", &by)).collect();

@@ -9,6 +9,7 @@ mod subcommands;
 use std::rc::Rc;
 
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::exports::file_of;
 use crate::analysis::field::Field;
 use crate::analysis::stream::{PrintedText, Stream};
 use crate::programs::arguments::{self, Arguments, Call};
@@ -58,12 +59,16 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     given_settings(analyzer, &global);
     analyzer.git_settings_outside();
     if let Some(alias) = alias(&global, &subcommand.text) {
-        return analyzer.git_alias(&alias, rest);
+        return given_alias(analyzer, &global, (&subcommand.text, &alias), rest);
     }
+    other_addresses(analyzer, &global, rest);
     let known = call.program.subcommand(&subcommand.text);
     if known.is_none() {
         if analyzer.known_git_alias(&subcommand.text, rest) {
             return;
+        }
+        if analyzer.may_have_git_alias() {
+            analyzer.doubt_script(call.name);
         }
         analyzer.written_program(&format!("git-{}", subcommand.text), rest, call.command);
     }
@@ -87,7 +92,9 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if changes_checkout && !only_looks {
         checkout_elsewhere(analyzer, &global, call.command);
     }
-    analyzer.in_directory(global.values(&["-C", "--work-tree"]), |analyzer| {
+    let trees: Vec<Field> = analyzer.state.exports.values("GIT_WORK_TREE").map(file_of).collect();
+    let trees: &[Field] = if global.has(&["--work-tree"]) { &[] } else { &trees };
+    analyzer.in_directory(global.values(&["-C", "--work-tree"]).chain(trees), |analyzer| {
         analyzer.files_of_flags(options, &git.arguments, call.command);
         run(&git, analyzer);
     });
@@ -98,6 +105,44 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         let text = Field::like(hashes, "a hash that git prints");
         let printed = PrintedText { text, and_more: true, is_exact: false };
         analyzer.set_output(Stream::Text(Rc::new(printed)));
+    }
+}
+
+/// Runs an alias of `-c`, which may stand for another one of them, but not for itself.
+fn given_alias(analyzer: &mut Analyzer<'_>, global: &Arguments, (name, text): (&str, &str), rest: &[Field]) {
+    analyzer.restoring(
+        |analyzer| &mut analyzer.state.disk.git_aliases,
+        |analyzer| {
+            for setting in global.values(&["-c"]) {
+                if let Some((key, value)) = setting.text.split_once('=')
+                    && is_alias(key)
+                    && let Some((_, name)) = key.split_once('.')
+                {
+                    analyzer.state.disk.git_aliases.define(&name.to_ascii_lowercase(), value.to_owned());
+                }
+            }
+            analyzer.state.disk.git_aliases.remove(&name.to_ascii_lowercase());
+            analyzer.git_alias(text, rest);
+        },
+    );
+}
+
+/// `-c url.ADDRESS.insteadOf=START`: another address in the place of one that starts so.
+fn other_addresses(analyzer: &mut Analyzer<'_>, global: &Arguments, rest: &[Field]) {
+    for setting in global.values(&["-c"]) {
+        let Some((key, start)) = setting.text.split_once('=') else { continue };
+        let Some((address, name)) = key.strip_prefix("url.").and_then(|key| key.rsplit_once('.')) else {
+            continue;
+        };
+        if !name.to_ascii_lowercase().ends_with("insteadof") {
+            continue;
+        }
+        for word in rest
+            .iter()
+            .filter_map(|word| Some(word.with(format!("{address}{}", word.text.strip_prefix(start)?))))
+        {
+            analyzer.connected(&word);
+        }
     }
 }
 

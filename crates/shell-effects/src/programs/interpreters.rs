@@ -10,6 +10,7 @@ use crate::analysis::stream::Stream;
 use crate::programs::archives;
 use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::code_access;
+use crate::programs::files::{self, keeps_copy};
 use crate::programs::inline_calls;
 use crate::programs::languages::SourceLanguage;
 use crate::programs::own_programs;
@@ -23,7 +24,7 @@ const NUSHELL: Flags = "-c=e --commands=e -e=b --execute=b --config=f --env-conf
     --include-path= --log-level= --log-target= --log-include= --log-exclude=";
 const NODE: Flags = "-e=e -p=e -pe=e -r=m --eval=e --print=e --require=m --import=m --loader=m --experimental-loader=m --env-file=r \
     --env-file-if-exists=r -C= --conditions= --cpu-prof-dir=w --cpu-prof-name=w --diagnostic-dir=w --heap-prof-dir=w --heap-prof-name=w \
-    --redirect-warnings=w --report-directory=w --report-filename=w --trace-event-file-pattern=w";
+    --logfile=w --localstorage-file=w --report-dir=w --snapshot-blob=w --test-reporter-destination=w --redirect-warnings=w --report-directory=w --report-filename=w --trace-event-file-pattern=w";
 const PYTHON: Flags = "-c=e -W= -X= -Q= -m=";
 const IPYTHON: Flags = "-c=e -m= --InteractiveShellApp.code_to_run=e --InteractiveShellApp.exec_lines=e --TerminalIPythonApp.code_to_run=e \
     --TerminalIPythonApp.exec_lines=e --InteractiveShellApp.exec_files= --profile= --ext= --config=f --logfile=w --logappend=w";
@@ -67,7 +68,6 @@ pub(crate) const INTERPRETERS: &[Program] = &[
     special(&["deno", "node", "nodejs", "ts-node", "tsx"], NODE, interpreter).interprets(SourceLanguage::JavaScript).runs_package_scripts(),
     special(&["perl"], "-e=e -E=e -i? -I= -M? -m? -F? -x? -C? -d? -D?", in_place).interprets(SourceLanguage::Perl),
     special(&["pypy", "pypy3", "python", "python2", "python3"], PYTHON, interpreter).interprets(SourceLanguage::Python),
-    special(&["c++", "cc", "clang", "clang++", "cpp", "g++"], "", compile).language(SourceLanguage::Compiled),
     special(&["gdb", "lldb"], GDB, debug).stdin(Stdin::Code)
         .start_up(&["~/.gdbinit", "~/.config/gdb/gdbinit", "~/.gdbearlyinit", ".gdbinit", "~/.lldbinit", ".lldbinit"]),
     special(&["powershell", "pwsh"], "-c=e -Command=e -f=r -File=r -ep= -ExecutionPolicy= -wd= -WorkingDirectory=", powershell::run).interprets(SourceLanguage::PowerShell),
@@ -81,7 +81,19 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let rest = without_dash(words.get(length..).unwrap_or_default());
     for file in options.values(&["--rcfile", "--init-file"]) {
         analyzer.reads(file, call.command);
+        if is_input(file) || is_descriptor(file) {
+            let content = analyzer.content(file);
+            analyzer.as_part(|analyzer| analyzer.code_of(content, call.name, Language::NewShell, &[]));
+        }
         analyzer.start_up_file(file, call.command);
+    }
+    // An interactive shell takes what follows a `#` for commands then.
+    if call
+        .fields
+        .windows(2)
+        .any(|words| matches!(words, [off, name] if off.text == "+O" && name.text == "interactive_comments"))
+    {
+        analyzer.doubt_script(call.name);
     }
     start_up_files(analyzer, &options, call);
     // It only checks the syntax, unless that is switched off again or it is interactive.
@@ -158,16 +170,27 @@ fn start_up_files(analyzer: &mut Analyzer<'_>, options: &Arguments, call: &Call<
     for code in start_up::texts(analyzer, call.program) {
         analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, call.name)));
     }
-    let Some(home) = analyzer.home().map(|home| home.trim_end_matches('/').to_owned()) else { return };
+    if analyzer.state.disk.is_untouched() {
+        return;
+    }
     let names: &[&str] = if options.has(&["-l", "--login"]) {
-        &[".bash_profile", ".bash_login", ".profile", ".zprofile", ".zshrc"]
+        &[
+            ".bash_profile",
+            ".bash_login",
+            ".profile",
+            ".zprofile",
+            ".zshrc",
+            ".zlogin",
+            ".bash_logout",
+            ".zlogout",
+        ]
     } else if options.has(&["-i"]) {
         &[".bashrc", ".zshrc"]
     } else {
         &[]
     };
-    for name in names {
-        analyzer.start_up_file(&Field::literal(format!("{home}/{name}")), call.command);
+    for file in names.iter().flat_map(|name| start_up::at_home(analyzer, name)).collect::<Vec<_>>() {
+        analyzer.start_up_file(&file, call.command);
     }
 }
 
@@ -252,6 +275,22 @@ fn python_module(analyzer: &mut Analyzer<'_>, call: &Call<'_>, module: &Field) {
     let operands = &call.arguments.operands;
     match module.text.as_str() {
         "IPython" | "asyncio" | "code" => analyzer.code_from_input(call.name, Language::Other),
+        "venv" | "virtualenv" => {
+            for directory in operands {
+                analyzer.touch(Access::MakeDirectory, directory, call.command);
+                let settings = format!("{}/pyvenv.cfg", directory.text.trim_end_matches('/'));
+                analyzer.touch(Access::Write, &directory.with(settings), call.command);
+            }
+        }
+        "tarfile" | "zipfile" => created_archive(analyzer, call, module),
+        "compileall" | "py_compile" => {
+            for source in operands {
+                let directory =
+                    if module.text == "compileall" { source.clone() } else { files::directory_of(source) };
+                let caches = format!("{}/__pycache__", directory.text.trim_end_matches('/'));
+                analyzer.touch_tree(Access::Write, &source.with(caches), call.command);
+            }
+        }
         "timeit" => operands.iter().for_each(|code| analyzer.inline_code(call.name, code.shown())),
         "cProfile" | "pdb" | "profile" | "runpy" | "trace" => {
             for script in operands {
@@ -272,6 +311,18 @@ fn python_module(analyzer: &mut Analyzer<'_>, call: &Call<'_>, module: &Field) {
     if let [archive, rest @ ..] = call.arguments.operands.as_slice() {
         analyzer.reads(archive, call.command);
         archives::extracted(analyzer, call, rest.first(), Some(archive));
+    }
+}
+
+/// `python -m zipfile -c ARCHIVE FILES`.
+fn created_archive(analyzer: &mut Analyzer<'_>, call: &Call<'_>, module: &Field) {
+    let words = call.fields.iter().skip_while(|field| *field != module).skip(1);
+    let words: Vec<&Field> = words.collect();
+    if let [option, archive, files @ ..] = words.as_slice()
+        && matches!(option.text.as_str(), "-c" | "--create")
+    {
+        analyzer.touch(Access::Write, archive, call.command);
+        files.iter().for_each(|file| analyzer.touch_tree(Access::Read, file, call.command));
     }
 }
 
@@ -326,25 +377,6 @@ fn preloaded(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.code_from_input(call.name, Language::Other);
     }
     start_up::files(analyzer, call);
-}
-
-/// A compiler: source files that this script wrote are read as code, and so is its input.
-fn compile(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    analyzer.unknown_program(call.fields);
-    // `-wrapper PROGRAM,ARGUMENT`.
-    for words in call.fields.windows(2) {
-        if let [option, wrapper] = words
-            && matches!(option.text.as_str(), "-wrapper" | "--wrapper")
-        {
-            let words: Vec<Field> = wrapper.text.split(',').map(Field::literal).collect();
-            analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
-        }
-    }
-    if call.arguments.operands.iter().any(|operand| operand.text == "-")
-        || call.fields.iter().any(|field| field.text == "-")
-    {
-        analyzer.code_from_input("c", Language::Other);
-    }
 }
 
 /// `gdb -ex COMMAND --args PROGRAM ARGUMENTS`.
@@ -413,7 +445,12 @@ fn in_place(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             continue;
         }
         if arguments.has(&["-i"]) {
-            analyzer.by_option("-i", |analyzer| analyzer.touch(Access::Write, file, call.command));
+            analyzer.by_option("-i", |analyzer| {
+                analyzer.touch(Access::Write, file, call.command);
+                for suffix in arguments.values(&["-i"]) {
+                    keeps_copy(analyzer, file, &suffix.text, call.command);
+                }
+            });
         }
         analyzer.reads(file, call.command);
     }

@@ -41,6 +41,9 @@ fn without_launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
     }
     let is_compose = call.name.ends_with("-compose") || is("compose");
+    if call.program.runs_package_scripts {
+        changes_package(analyzer, call);
+    }
     // What the containers are given is shown by these only.
     if !is_compose || is("config") || is("convert") {
         return analyzer.unknown_program(call.fields);
@@ -55,6 +58,20 @@ fn without_launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
     }
     analyzer.unknown_program(&words);
+}
+
+/// `npm pkg set` and `npm init` write the file of the package.
+fn changes_package(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let file = Field::literal("package.json");
+    let words: Vec<&str> = call.fields.iter().skip(1).map(|field| field.text.as_str()).collect();
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.starts_with('-')).collect();
+    match words.as_slice() {
+        ["pkg", "set" | "delete" | "fix", ..] => analyzer.touch(Access::Write, &file, call.command),
+        ["init", ..] => {
+            analyzer.if_missing("package.json", |analyzer| analyzer.touch(Access::Write, &file, call.command))
+        }
+        _ => {}
+    }
 }
 
 /// Subcommands that change nothing in the directory that they work in.
@@ -76,7 +93,9 @@ fn directories_before(call: &Call<'_>) -> Vec<Field> {
     let flags = call.program.subcommand_options.unwrap_or_default();
     let words = call.fields.get(1..).unwrap_or_default();
     if flags.contains("=d") {
-        arguments::parse_up_to(flags, words, true).0.directories(flags)
+        // Package managers take them behind the subcommand as well.
+        let only_before = !call.program.runs_package_scripts;
+        arguments::parse_up_to(flags, words, only_before).0.directories(flags)
     } else {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! Programs that print names of files: `ls`, `basename`, `dirname`.
+//! Programs that print names of files: `ls`, `basename`, `dirname`, `realpath`, `pwd`.
 
 use crate::Target;
 use crate::analysis::analyzer::Analyzer;
@@ -85,6 +85,10 @@ pub(crate) fn basename(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 /// `dirname PATH`.
 pub(crate) fn dirname(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let [path] = call.arguments.operands.as_slice() else { return };
+    // It may be `$PWD`, whose parent is meant.
+    if path.text == "." {
+        return;
+    }
     let directory = match path.text.trim_end_matches('/').rsplit_once('/') {
         Some(("", _)) => "/",
         Some((directory, _)) => directory.trim_end_matches('/'),
@@ -105,5 +109,25 @@ fn print(analyzer: &mut Analyzer<'_>, path: &Field, part: &str) {
             analyzer.set_output(Stream::Files(vec![Target::Glob(part.to_owned())]));
         }
         _ => {}
+    }
+}
+
+/// `pwd`, where the directory is known.
+pub(crate) fn working_directory(analyzer: &mut Analyzer<'_>, _: &Call<'_>) {
+    if let Some(directory) = analyzer.current_directory() {
+        analyzer.set_output(Stream::text(Field::literal(format!("{}\n", directory.text))));
+    }
+}
+
+/// `realpath FILE`, `readlink -f FILE`: the same file by its whole path.
+pub(crate) fn real_path(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let [path] = call.arguments.operands.as_slice() else { return };
+    let follows = ["-f", "-e", "-m", "--canonicalize", "--canonicalize-existing", "--canonicalize-missing"];
+    let is_whole = call.name == "realpath" || call.arguments.has(&follows);
+    let is_other = call.arguments.flags.iter().any(|(flag, _)| flag.starts_with("--relative"));
+    // Where the shell is, is not known.
+    if is_whole && !is_other && path.is_literal() && path.text != "bash" && analyzer.is_usual(call.name) {
+        let path = analyzer.absolute(&path.text);
+        analyzer.set_output(Stream::text(Field::literal(format!("{}\n", path.text))));
     }
 }

@@ -6,6 +6,7 @@ use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::Call;
+use crate::programs::files::keeps_copy;
 
 pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
@@ -39,7 +40,12 @@ pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     for file in files {
         if in_place {
-            analyzer.by_option("-i", |analyzer| analyzer.touch(Access::Write, file, call.command));
+            analyzer.by_option("-i", |analyzer| {
+                analyzer.touch(Access::Write, file, call.command);
+                for suffix in arguments.values(&["-i", "--in-place", "-I"]) {
+                    keeps_copy(analyzer, file, &suffix.text, call.command);
+                }
+            });
         }
         analyzer.reads(file, call.command);
     }

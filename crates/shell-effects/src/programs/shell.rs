@@ -8,6 +8,7 @@ use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
 use crate::analysis::variables::Value;
 use crate::programs::arguments::Call;
+use crate::programs::names;
 use crate::programs::program::{Control, Output, Program, Sets, nothing, special, wraps};
 use crate::programs::wrappers;
 use crate::syntax::quotes::decoded;
@@ -33,7 +34,7 @@ pub(crate) const SHELL: &[Program] = &[
     special(&["set", "shift"], "", builtins::set).output(Output::Nothing).keeps_paths(),
     special(&["trap"], "", builtins::trap).output(Output::Nothing),
     special(&["type"], "", which).keeps_paths(),
-    wraps(&["builtin", "jobs"], "", 0),
+    special(&["builtin", "jobs"], "", wrappers::in_this_shell).ends_at_operand().keeps_paths(),
     special(&["command"], "", wrappers::command).ends_at_operand().keeps_paths(),
     wraps(&["exec"], "-a=", 0),
     wraps(&["time"], "-f= -o=w --format= --output=w", 0),
@@ -48,9 +49,10 @@ pub(crate) const SHELL: &[Program] = &[
     nothing(&["umask"], "").output(Output::Nothing),
     special(&["hash"], "-p=", builtins::hash),
     nothing(&["wait"], "").output(Output::Nothing).evaluates(),
+    special(&["pwd"], "", names::working_directory).keeps_paths(),
     nothing(&[
         "[[", "bg", "dirs", "disown", "fc", "fg", "help", "kill",
-        "logout", "pwd", "suspend", "times", "ulimit", "unalias", "unfunction",
+        "logout", "suspend", "times", "ulimit", "unalias", "unfunction",
     ], ""),
 ];
 

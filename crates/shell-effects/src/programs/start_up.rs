@@ -1,5 +1,7 @@
 //! Files in the home directory, and variables, by which programs run something when they start: as far as this script wrote them.
 
+use std::path::Path;
+
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::exports::file_of;
@@ -11,17 +13,32 @@ use crate::programs::program::Program;
 /// The files that a program runs or obeys when it starts.
 fn start_up_files(analyzer: &Analyzer<'_>, program: &Program) -> Vec<Field> {
     let is_untouched = analyzer.state.disk.is_untouched();
-    let home = analyzer.home().unwrap_or("~").trim_end_matches('/');
     let mut files: Vec<Field> = Vec::new();
     for file in program.start_up {
         match (file.strip_prefix('$'), file.strip_prefix("~/")) {
             (Some(variable), _) => files.extend(analyzer.state.exports.values(variable).map(file_of)),
             _ if is_untouched => {}
-            (None, Some(file)) => files.push(Field::literal(format!("{home}/{file}"))),
+            (None, Some(file)) => files.extend(at_home(analyzer, file)),
             (None, None) => files.push(Field::literal(*file)),
         }
     }
     files
+}
+
+/// A file in the home directory. If nobody knows where that is, each file counts that this script wrote and that ends so.
+pub(crate) fn at_home(analyzer: &Analyzer<'_>, file: &str) -> Vec<Field> {
+    let home = analyzer.home_here().unwrap_or_else(|| Field::literal("~"));
+    if home.is_literal() {
+        let directory = home.text.trim_end_matches('/');
+        return vec![Field::literal(if home.text.is_empty() {
+            file.to_owned()
+        } else {
+            format!("{directory}/{file}")
+        })];
+    }
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let named = analyzer.state.disk.named(name).into_iter();
+    named.filter(|path| Path::new(path).ends_with(file)).map(Field::literal).collect()
 }
 
 /// The texts that a program reads when it starts, if this script wrote them.

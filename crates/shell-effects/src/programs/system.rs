@@ -34,7 +34,7 @@ pub(crate) const SYSTEM: &[Program] = &[
     nothing(&[
         "cal", "clear", "df", "dir", "expr", "factor", "free", "getconf",
         "getent", "groups", "host", "htop", "ifconfig", "ip", "killall", "locale", "lsblk", "lscpu", "lsof",
-        "nc", "netstat", "nslookup", "ping", "port", "printenv", "ps", "readlink", "realpath",
+        "nc", "netstat", "nslookup", "ping", "port", "printenv", "ps",
         "reset", "ss", "stat", "stty", "sync", "top", "tput", "tr", "tty", "uptime", "vdir", "whatis",
         "whereis", "yes",
     ], ""),
@@ -50,6 +50,7 @@ pub(crate) const SYSTEM: &[Program] = &[
     ], "-t= --type= -L= -b= -N= -m= -U= -O= -E=", Access::Write, 0),
     special(&["basename"], "-s= --suffix=", names::basename),
     special(&["dirname"], "", names::dirname),
+    special(&["readlink", "realpath"], "--relative-to= --relative-base=", names::real_path).keeps_paths(),
     special(&["ls"], "-I= -T= -w= --ignore= --hide= --color? --format= --sort= --time= --time-style= --width= --block-size=", names::list).keeps_paths(),
     nothing(&["hostname"], "").output(Output::Like(host_name)),
     nothing(&["id"], "").output(Output::Like(id)),

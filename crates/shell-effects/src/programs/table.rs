@@ -1,6 +1,7 @@
 //! The table of programs: all entries, and how one is found.
 
 use crate::programs::archives::ARCHIVES;
+use crate::programs::compilers::COMPILERS;
 use crate::programs::databases::DATABASES;
 use crate::programs::editors::{EDITORS, FORMATTERS};
 use crate::programs::files::FILES;
@@ -19,6 +20,7 @@ use crate::programs::wrappers::WRAPPERS;
 
 const PROGRAMS: [&[Program]; 17] = [
     ARCHIVES,
+    COMPILERS,
     DATABASES,
     EDITORS,
     FILES,

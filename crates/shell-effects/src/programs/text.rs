@@ -7,6 +7,7 @@ use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
 use crate::programs::arguments::{Call, Flags};
 use crate::programs::code_access;
+use crate::programs::files::keeps_copy;
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::languages::SourceLanguage;
 use crate::programs::patches::{self, PatchNames};
@@ -78,7 +79,7 @@ pub(crate) const TEXT: &[Program] = &[
     special(&["gojq", "jaq", "jq"], "-f=r --from-file=r --arg= --argjson= --slurpfile= --rawfile= --indent= -L=", query),
     special(&["sed"], "-e= -f=f -i? -I? -l= --expression= --file=f --in-place? --line-length=", sed::sed),
     special(&["apply_patch", "applypatch"], "", apply_patch),
-    special(&["patch"], "-i=r -o=w -p= -d= -B= -D= -F= -r=w -V= -z= --input=r --output=w --strip= --directory= --fuzz= --reject-file=w", patch),
+    special(&["patch"], "-i=r -o=w -p= -d= -B= -D= -F= -r=w -V= -z= -Y= --suffix= --prefix= --basename-prefix= --version-control= --input=r --output=w --strip= --directory= --fuzz= --reject-file=w", patch),
     special(&["split"], "-a= -b= -C= -l= -n= -t= --bytes= --line-bytes= --lines= --number= --suffix-length= --additional-suffix= --filter= --separator=", pieces),
     special(&["uniq"], "-f= -s= -w= --skip-fields= --skip-chars= --check-chars= --group? --all-repeated?", filter),
     special(&["xxd"], "-c= -g= -l= -o= -s= -n=", filter),
@@ -275,13 +276,31 @@ fn pieces(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let prefix = prefix.unwrap_or_else(|| Field::literal(default));
     let target = match prefix.kind {
         FieldKind::Literal => Field::new(format!("{}*", prefix.text), FieldKind::Glob),
-        _ => prefix,
+        _ => prefix.clone(),
     };
     analyzer.touch(Access::Write, &target, call.command);
+    // What is not there yet is matched by no pattern: the first of them.
+    let arguments = &call.arguments;
+    let addition = match call.program.name() {
+        "split" => arguments.value(&["--additional-suffix"]).map(|addition| format!("aa{}", addition.text)),
+        _ => arguments.value(&["-b", "--suffix-format"]).map(|format| numbered(&format.text)),
+    };
+    let addition = addition.unwrap_or_default();
+    if prefix.is_literal() && !addition.is_empty() {
+        analyzer.touch(Access::Write, &prefix.with(format!("{}{addition}", prefix.text)), call.command);
+    }
     if target.kind == FieldKind::Glob {
         let start = Field::literal(target.text.trim_end_matches('*'));
         analyzer.wrote_pieces(&start);
     }
+}
+
+/// A format of `printf` for a number, with the number 0.
+fn numbered(format: &str) -> String {
+    let Some((before, rest)) = format.split_once('%') else { return format.to_owned() };
+    let after =
+        rest.find(|c: char| c.is_ascii_alphabetic()).and_then(|at| rest.get(at + 1..)).unwrap_or_default();
+    format!("{before}0{after}")
 }
 
 /// `jq`, `yq`: a program, then files.
@@ -332,6 +351,7 @@ fn patch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             if !call.arguments.has(&["-o", "--output"]) {
                 analyzer.in_directory(call.arguments.value(&["-d", "--directory"]), |analyzer| {
                     analyzer.touch(Access::Write, file, call.command);
+                    patch_copies(analyzer, call, file);
                 });
             }
             if let Some(changes) = call.arguments.operands.get(1) {
@@ -340,6 +360,19 @@ fn patch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
         None if call.arguments.has(&["-o", "--output"]) => {}
         None => patch_files(analyzer, call),
+    }
+}
+
+/// The copies that `patch` keeps of a file.
+fn patch_copies(analyzer: &mut Analyzer<'_>, call: &Call<'_>, file: &Field) {
+    for suffix in call.arguments.values(&["-z", "--suffix"]) {
+        keeps_copy(analyzer, file, &suffix.text, call.command);
+    }
+    for prefix in call.arguments.values(&["-B", "--prefix"]) {
+        analyzer.touch(Access::Write, &file.with(format!("{}{}", prefix.text, file.text)), call.command);
+    }
+    for prefix in call.arguments.values(&["-Y", "--basename-prefix"]) {
+        keeps_copy(analyzer, file, &format!("{}*", prefix.text), call.command);
     }
 }
 

@@ -25,7 +25,7 @@ const RUN: Flags = "-a= -c= -e= -h= -l= -m= -p= -u= -v= -w= --add-host= --attach
     --stop-signal= --stop-timeout= --storage-opt= --sysctl= --tmpfs= --ulimit= --user= --userns= --uts= --volume= \
     --volume-driver= --volumes-from= --workdir=";
 const SSH: Flags = "-B= -b= -c= -D= -E=c -e= -F=f -I=c -i= -J= -L= -l= -m= -O= -o= -p= -Q= -R= -S= -W= -w=";
-const NPM: Flags = "--script-shell=x --node-options=c --userconfig=c --globalconfig=c --git=x";
+const NPM: Flags = "--script-shell=x --node-options=c --userconfig=c --globalconfig=c --git=x --logs-dir=w";
 const PNPM: Flags = "-C=d -F= --dir=d --filter= --loglevel= --reporter=";
 const YARN: Flags = "--cwd=d";
 const UV: Flags = "-p= -m= --module= --with= --with-editable= --with-requirements= --from= --python= --extra= --group= --only-group= --no-group= \

@@ -15,6 +15,8 @@ pub(crate) enum VariableUse {
     Source(&'static str),
     /// A file or a directory that a program writes.
     Output,
+    /// A file that a program reads, and then writes.
+    History,
     /// Options of this command. Where it would run something else then, it is given no code.
     Options(&'static str),
     /// A text that a shell expands once more.
@@ -58,9 +60,10 @@ const VARIABLES: &[Variable] = &[
     variables(&["GNUMAKEFLAGS", "MAKEFLAGS", "MFLAGS"], VariableUse::Source("make")),
     variables(&["PERL5DB"], VariableUse::Source("perl")),
     variables(&[
-        "COVERAGE_FILE", "GCOV_PREFIX", "GIT_INDEX_FILE", "GMON_OUT_PREFIX", "HISTFILE", "LD_DEBUG_OUTPUT", "LESSHISTFILE", "LLVM_PROFILE_FILE",
-        "MALLOC_TRACE", "NODE_REDIRECT_WARNINGS", "NODE_REPL_HISTORY", "NODE_V8_COVERAGE", "PYTHONPYCACHEPREFIX", "SQLITE_HISTORY",
+        "COVERAGE_FILE", "GCOV_PREFIX", "GIT_INDEX_FILE", "GMON_OUT_PREFIX", "LD_DEBUG_OUTPUT", "LESSHISTFILE", "LLVM_PROFILE_FILE",
+        "MALLOC_TRACE", "NODE_REDIRECT_WARNINGS", "NODE_V8_COVERAGE", "PYTHONPYCACHEPREFIX",
     ], VariableUse::Output),
+    variables(&["HISTFILE", "NODE_REPL_HISTORY", "SQLITE_HISTORY"], VariableUse::History),
     variables(&["GOFLAGS"], VariableUse::Options("go build")),
     variables(&["GREP_OPTIONS"], VariableUse::Options("grep")),
     variables(&["JAVA_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "MAVEN_OPTS", "_JAVA_OPTIONS"], VariableUse::Options("java")),
@@ -156,11 +159,15 @@ mod tests {
         for variable in VARIABLES {
             let value = match variable.usage {
                 VariableUse::Code | VariableUse::Tool => "cat .env",
-                VariableUse::Output | VariableUse::Script(_) | VariableUse::Shell => ".env",
+                VariableUse::Output
+                | VariableUse::History
+                | VariableUse::Keys
+                | VariableUse::Script(_)
+                | VariableUse::Shell => ".env",
                 VariableUse::Source(_) => "x: ; !cat .env",
                 VariableUse::Prompt => "$(cat .env)",
                 VariableUse::Function => "() { cat .env; }",
-                VariableUse::Options(_) | VariableUse::Keys => continue,
+                VariableUse::Options(_) => continue,
             };
             for name in variable.names.iter().map(|name| name.replace('*', "X")) {
                 for command in [format!("env '{name}={value}' x"), format!("env '{name}={value}' bash -c x")]

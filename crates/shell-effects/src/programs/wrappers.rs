@@ -16,7 +16,7 @@ use crate::{Access, Quoting};
 
 /// Options of programs that take a command as a text.
 const SU: Flags = "-n= -w= -E= -u= -g= -G= -s= -c= -O= -I= -B= -T= --timeout= --interval= --command= --user= --group= --shell=";
-const SCRIPT: Flags = "-c= -E= -I=w -B=w -O=w -T=w -m= -o= --command= --echo= --log-in=w --log-out=w --log-io=w --log-timing=w \
+const SCRIPT: Flags = "-c= -E= -I=w -B=w -O=w -T=w -t?w --timing?w -m= -o= --command= --echo= --log-in=w --log-out=w --log-io=w --log-timing=w \
     --logging-format= --output-limit=";
 /// Options of `xargs` and `parallel`.
 const BATCH: Flags = "-I= -J= -R= -n= -P= -L= -s= -d= -E= -a=r -j= --max-args= --max-procs= --max-lines= --delimiter= --replace? \
@@ -193,10 +193,22 @@ fn architecture(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     wrapped(analyzer, call, &[], rest.get(length..).unwrap_or_default());
 }
 
+/// `builtin` and `command`: the shell runs its own commands itself, so that what they change stays.
+pub(crate) fn in_this_shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let declares = analyzer.declares(call.rest);
+    if declares {
+        analyzer.declared_attributes(call.rest);
+    }
+    analyzer.wrap(call.command, |analyzer| analyzer.run_fields(call.rest));
+    if declares {
+        analyzer.export(call.rest, &[]);
+    }
+}
+
 /// `command`: with `-v` it only says where a program is.
 pub(crate) fn command(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if !call.arguments.has(&["-v", "-V"]) {
-        wrapper(analyzer, call, 0);
+        in_this_shell(analyzer, call);
     } else if let [name] = call.rest {
         analyzer.set_output(Stream::text(name.clone()));
     }
@@ -329,7 +341,7 @@ pub(crate) fn run_command_text(analyzer: &mut Analyzer<'_>, call: &Call<'_>, tex
     let (operands, command) = rest.split_at_checked(text.operands.min(rest.len())).unwrap_or((&[], rest));
     // The command may read what is open.
     if call.program.name() == "flock" {
-        operands.iter().for_each(|file| analyzer.reads(file, call.command));
+        operands.iter().for_each(|file| lock(analyzer, file, call.command));
     }
     if text.writes_operands {
         operands.iter().for_each(|file| analyzer.touch(Access::Write, file, call.command));
@@ -361,6 +373,15 @@ pub(crate) fn run_command_text(analyzer: &mut Analyzer<'_>, call: &Call<'_>, tex
         analyzer.wrap(call.command, |analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
     } else {
         analyzer.wrap(call.command, |analyzer| analyzer.run_fields(command));
+    }
+}
+
+/// `flock FILE`: the file is made if there is none. It may also be a directory, or a number.
+fn lock(analyzer: &mut Analyzer<'_>, file: &Field, command: usize) {
+    analyzer.reads(file, command);
+    let is_number = file.text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number && !file.text.ends_with(['/', '.']) {
+        analyzer.if_missing(&file.text, |analyzer| analyzer.touch(Access::Write, file, command));
     }
 }
 

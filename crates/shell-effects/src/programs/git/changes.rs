@@ -3,6 +3,7 @@
 use super::reads::is_revision;
 use super::{GitCall, pathspecs};
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::exports::file_of;
 use crate::analysis::field::{Field, FieldKind};
 use crate::programs::arguments::{self, Call};
 use crate::programs::files;
@@ -274,6 +275,12 @@ impl GitCall {
     }
 
     pub(super) fn write_work_tree(&self, analyzer: &mut Analyzer<'_>) {
+        // `checkout-index --prefix=DIRECTORY/` writes there instead.
+        if self.subcommand == "checkout-index"
+            && let Some(prefix) = self.arguments.value(&["--prefix"])
+        {
+            return analyzer.touch_tree(Access::Write, &files::directory_of(prefix), self.command);
+        }
         self.work_tree(analyzer, Access::Write);
     }
 
@@ -282,6 +289,10 @@ impl GitCall {
         self.connects(analyzer);
         self.settings(analyzer);
         self.arguments.values(&["--template"]).for_each(|template| analyzer.template(template));
+        let named: Vec<Field> = analyzer.state.exports.values("GIT_DIR").map(file_of).collect();
+        if self.subcommand == "init" {
+            named.iter().for_each(|directory| analyzer.touch_tree(Access::Write, directory, self.command));
+        }
         self.directory(analyzer);
     }
 

@@ -185,6 +185,21 @@ impl GitCall {
         }
     }
 
+    /// `format-patch`: files with a number, a name and a suffix.
+    pub(super) fn patches(&self, analyzer: &mut Analyzer<'_>) {
+        self.outputs(analyzer);
+        if let Some(suffix) = self.arguments.value(&["--suffix"]) {
+            let directory = self.arguments.value(&["-o", "--output-directory"]);
+            analyzer.in_directory(directory, |analyzer| {
+                analyzer.touch(
+                    Access::Write,
+                    &suffix.with(format!("0001-patch{}", suffix.text)),
+                    self.command,
+                );
+            });
+        }
+    }
+
     pub(super) fn outputs(&self, analyzer: &mut Analyzer<'_>) {
         for file in self.arguments.values(&["-o", "--output", "--output-directory"]) {
             analyzer.by_option("--output", |analyzer| analyzer.touch(Access::Write, file, self.command));

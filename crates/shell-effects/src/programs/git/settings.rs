@@ -1,5 +1,7 @@
 //! `git config`, and the commands that git runs: aliases, the programs that settings name, and what a subcommand is given.
 
+use std::path::Path;
+
 use super::GitCall;
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
@@ -8,6 +10,7 @@ use crate::analysis::exports::file_of;
 use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
 use crate::programs::arguments::{self, Arguments};
+use crate::programs::start_up;
 
 /// Settings with a program that a shell runs: section, and name after any subsection.
 const PROGRAMS: &[(&str, &[&str])] = &[
@@ -31,6 +34,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("sendemail", &["cccmd", "headercmd", "sendmailcmd", "tocmd"]),
     ("sequence", &["editor"]),
     ("svn", &["authorsprog"]),
+    ("tar", &["command"]),
     ("trailer", &["cmd", "command"]),
     ("uploadpack", &["packobjectshook"]),
 ];
@@ -158,6 +162,8 @@ impl Analyzer<'_> {
                     self.git_setting(&key, &Field::literal(value));
                 }
             } else if matches!(name, "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" | "GIT_CONFIG") {
+                let last = self.last_command();
+                self.touch(Access::Read, &file_of(value), last);
                 self.git_settings_in(&file_of(value));
             } else if name == "GIT_TEMPLATE_DIR" {
                 self.template(&file_of(value));
@@ -167,19 +173,53 @@ impl Analyzer<'_> {
             return;
         }
         self.written_hooks(&Field::literal(".git/hooks"));
-        let home = self.home().unwrap_or("~").trim_end_matches('/');
-        for file in
-            [format!("{home}/.gitconfig"), format!("{home}/.config/git/config"), ".git/config".to_owned()]
-        {
-            self.git_settings_in(&Field::literal(file));
+        let of_user = [".gitconfig", ".config/git/config"];
+        let mut files: Vec<Field> = of_user.iter().flat_map(|file| start_up::at_home(self, file)).collect();
+        let configs = self.state.exports.values("XDG_CONFIG_HOME");
+        files.extend(configs.map(|config| file_of(&format!("{config}/git/config"))));
+        files.push(Field::literal(".git/config"));
+        files.iter().for_each(|file| self.git_settings_in(file));
+    }
+
+    /// The settings in a file that others include. A relative path starts from the file that names it, which is one of git's.
+    fn git_included(&mut self, path: &Field) {
+        if let Some(rest) = path.text.strip_prefix("~/") {
+            return start_up::at_home(self, rest).iter().for_each(|file| self.git_settings_in(file));
         }
+        self.git_settings_in(path);
+        if !path.text.starts_with('/') {
+            let mut files = vec![path.with(format!(".git/{}", path.text))];
+            files.extend(start_up::at_home(self, &path.text));
+            files.iter().for_each(|file| self.git_settings_in(file));
+        }
+    }
+
+    /// Whether a program changed a file with settings of git, so that an unknown subcommand may be an alias.
+    pub(super) fn may_have_git_alias(&self) -> bool {
+        let is_settings = |path: &&str| {
+            [".git/config", ".gitconfig", "git/config"].iter().any(|end| Path::new(path).ends_with(end))
+        };
+        let is_unknown = |path: &str| {
+            let written = self.state.disk.written(path);
+            written.is_none_or(|file| file.parts().contains(&Stream::Unknown))
+        };
+        self.written_by_others("git").filter(is_settings).any(is_unknown)
     }
 
     /// The address of a repository: a command talks to `ext::COMMAND`, in which a blank in a word is `% `, and the program
     /// `git-remote-NAME` to `NAME::…`.
     pub(super) fn connected(&mut self, address: &Field) {
         const BLANK: char = '\u{1}';
-        let Some((name, command)) = address.text.split_once("::") else { return };
+        let Some((name, command)) = address.text.split_once("::") else {
+            // Over the network it starts ssh, which this script may have written.
+            if address.text.starts_with("ssh://")
+                || address.text.contains(':') && !address.text.contains("://")
+            {
+                let last = self.last_command();
+                self.program_on_path(&[Field::literal("ssh")], last);
+            }
+            return;
+        };
         if name != "ext" {
             let last = self.last_command();
             return self.written_program(&format!("git-remote-{name}"), &[], last);
@@ -303,7 +343,7 @@ impl Analyzer<'_> {
                     analyzer.subshell(|analyzer| analyzer.code(&value.with(code), "sh"));
                 }
             }
-            "include" | "includeif" if name == "path" => analyzer.git_settings_in(value),
+            "include" | "includeif" if name == "path" => analyzer.git_included(value),
             "credential" if name == "helper" => analyzer.credential_helper(value),
             "init" if name == "templatedir" => analyzer.template(value),
             "remote" if matches!(name, "pushurl" | "url") => analyzer.connected(value),

@@ -131,8 +131,10 @@ fn escape<'a>(rest: &'a str, text: &mut FieldBuilder) -> &'a str {
     let Some(c) = rest.chars().next() else { return rest };
     let after = rest.get(c.len_utf8()..).unwrap_or_default();
     let (digits, radix, start) = match c {
+        'x' if after.starts_with('{') => (6, 16, after.trim_start_matches('{')),
         'x' => (2, 16, after),
         'u' => (4, 16, after.trim_start_matches('{')),
+        'U' => (8, 16, after),
         '0'..='7' => (3, 8, rest),
         _ => (0, 0, after),
     };
@@ -151,17 +153,28 @@ fn escape<'a>(rest: &'a str, text: &mut FieldBuilder) -> &'a str {
     if let Some(c) = u32::from_str_radix(number, radix).ok().and_then(char::from_u32) {
         text.quoted(c.encode_utf8(&mut [0; 4]));
     }
-    if c == 'u' { rest.strip_prefix('}').unwrap_or(rest) } else { rest }
+    if after.starts_with('{') { rest.strip_prefix('}').unwrap_or(rest) } else { rest }
 }
 
-/// Texts that code joins to one: `"a" "b"`, `"a" + "b"`, `"a" . "b"`.
+/// Whether a text has characters that are written as numbers: `"\x2e"`.
+fn has_numbered(written: &str) -> bool {
+    let mut escapes = written.match_indices('\\');
+    escapes.any(|(at, _)| {
+        written
+            .get(at + 1..)
+            .is_some_and(|rest| rest.starts_with(|c: char| matches!(c, 'x' | 'u' | 'U' | '0'..='7')))
+    })
+}
+
+/// Texts that code joins to one: `"a" "b"`, `"a" + "b"`, `"a" . "b"`; and those whose characters are written as numbers.
 pub(crate) fn joined_texts(code: &str) -> Vec<String> {
     let (mut found, mut joined, mut count) = (Vec::new(), String::new(), 0_usize);
     let mut rest = code;
     while let Some(c) = rest.chars().next() {
         if let Some((text, after)) = literal(rest) {
             joined.push_str(&text.text);
-            count += 1;
+            let written = rest.get(..rest.len() - after.len()).unwrap_or_default();
+            count += if has_numbered(written) { 2 } else { 1 };
             rest = after;
             continue;
         }

@@ -1,0 +1,140 @@
+//! Directories as values: those that the shell knows itself, such as `$OLDPWD` and `~`, and those that commands print.
+
+use std::path::Path;
+
+use crate::Base;
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::exports::file_of;
+use crate::analysis::field::Field;
+use crate::analysis::stream::Stream;
+use crate::paths::normalise_text;
+use crate::syntax::parser::is_name;
+use crate::syntax::tree::{Item, Join, List};
+
+/// A file of git, as the end of what asks for its path.
+const GIT_PATH: &str = "git rev-parse --git-path ";
+/// Files of git that all work trees share.
+const SHARED: &[&str] =
+    &["config", "description", "hooks", "info", "objects", "packed-refs", "refs/heads", "refs/tags"];
+
+impl Analyzer<'_> {
+    pub(crate) fn current_directory(&self) -> Option<Field> {
+        self.of_bases(|environment, at| environment.directory(at))
+    }
+
+    /// The directory that `cd -` goes back to. As a value, it has to be the same wherever it is used.
+    pub(crate) fn previous_directory(&self, as_value: bool) -> Option<Field> {
+        let at = self.state.directories.before()?;
+        if at.starts_with('/') {
+            return Some(Field::literal(at));
+        }
+        if let Some(absolute) = self.environment().directory(at) {
+            return Some(Field::literal(absolute));
+        }
+        match self.state.bases() {
+            [Base::At(here)] if !as_value && is_below_start(here) => {
+                let up = here.split('/').filter(|part| !part.is_empty()).map(|_| "../").collect::<String>();
+                let path = format!("{up}{at}");
+                Some(Field::literal(if path.is_empty() { "." } else { &path }))
+            }
+            _ => None,
+        }
+    }
+
+    /// The home directory of the command at hand, which the script may have set.
+    pub(crate) fn home_here(&self) -> Option<Field> {
+        let unknown = || Field::unknown("$HOME");
+        if self.state.exports.has("HOME") {
+            let mut values = self.state.exports.values("HOME");
+            return match (values.next(), values.next()) {
+                (Some(value), None) if value != "…" => Some(file_of(value)),
+                _ => Some(unknown()),
+            };
+        }
+        match self.state.get("HOME") {
+            Some(value) => Some(value.single().cloned().unwrap_or_else(unknown)),
+            None => self.home().map(Field::literal),
+        }
+    }
+
+    /// Whether there may be a variable of this name, set here or before.
+    pub(crate) fn may_be_set(&self, name: &str) -> bool {
+        name.bytes().all(is_name)
+            && (self.is_set_here(name) || self.environment().is_set(name) != Some(false))
+    }
+
+    /// The absolute path of what a word names; the path as it is written where that is not known.
+    pub(crate) fn absolute(&self, path: &str) -> Field {
+        let from = |at: &str| if at.is_empty() { path.to_owned() } else { format!("{at}/{path}") };
+        let known = if path.starts_with('/') {
+            None
+        } else {
+            self.of_bases(|environment, at| environment.directory(&from(at)))
+        };
+        known.unwrap_or_else(|| Field::literal(normalise_text(path)))
+    }
+
+    /// What a list prints whose commands run one after the other as long as they succeed: `cd DIRECTORY && pwd`. It is a directory
+    /// that is there, so that they did.
+    pub(crate) fn printed_at_success(&self, list: &List, output: &Stream) -> Option<Field> {
+        let [Item { rest, negates: false, background: false, .. }] = list.as_slice() else { return None };
+        let Stream::Text(printed) = output else { return None };
+        let path = printed.text.text.trim_end_matches('\n');
+        let is_path = path.starts_with('/') && !path.contains('\n') && printed.text.is_literal();
+        let is_there = || self.environment().is_there(path) == Some(true);
+        if rest.iter().all(|(join, _)| *join == Join::And) && is_path && !printed.and_more && is_there() {
+            Some(Field::literal(path))
+        } else {
+            None
+        }
+    }
+
+    /// The directory that a command prints, from its text.
+    pub(crate) fn printed_directory(&self, text: &str) -> Option<Field> {
+        // Where the first command prints something, it has succeeded.
+        let first = text.split("||").next().unwrap_or(text).trim();
+        let first = first.trim_end_matches("2>/dev/null").trim_end_matches("2> /dev/null").trim_end();
+        match first {
+            "pwd" if first == text => Some(self.current_directory().unwrap_or_else(|| Field::literal("."))),
+            "git rev-parse --show-toplevel" if self.is_plain_git() => {
+                self.of_bases(|environment, at| environment.top_level(at))
+            }
+            "git rev-parse --git-common-dir" | "git rev-parse --path-format=absolute --git-common-dir"
+                if self.is_plain_git() =>
+            {
+                self.of_bases(|environment, at| environment.common_directory(at))
+            }
+            "dirname $PWD" | "dirname \"$PWD\"" | "dirname $(pwd)" | "dirname \"$(pwd)\""
+                if first == text =>
+            {
+                let here = self.current_directory()?;
+                let parent = here.text.rsplit_once('/').map_or("", |(parent, _)| parent);
+                Some(Field::literal(if parent.is_empty() { "/" } else { parent }))
+            }
+            "git rev-parse --git-dir" | "git rev-parse --absolute-git-dir" if self.is_plain_git() => {
+                let common = self.of_bases(|environment, at| environment.common_directory(at))?;
+                let top = self.of_bases(|environment, at| environment.top_level(at))?;
+                // Of another work tree it is a directory in there.
+                if common.text == format!("{}/.git", top.text) { Some(common) } else { None }
+            }
+            _ if self.is_plain_git() && first.starts_with(GIT_PATH) => {
+                let path = first.strip_prefix(GIT_PATH)?.trim_matches(['"', '\'']);
+                let is_shared = SHARED.iter().any(|shared| Path::new(path).starts_with(shared));
+                let is_plain = path.bytes().all(|byte| is_name(byte) || b"-./".contains(&byte));
+                let common = self.of_bases(|environment, at| environment.common_directory(at))?;
+                let known = is_shared && is_plain && !path.contains("..");
+                if known { Some(Field::literal(format!("{}/{path}", common.text))) } else { None }
+            }
+            "go env GOMODCACHE" | "go env GOPATH" if first == text && self.is_plain_go() => {
+                let name = first.rsplit(' ').next().unwrap_or_default();
+                self.environment().go_setting(name).map(Field::literal)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a directory is the one in which the whole command starts, or below that.
+fn is_below_start(at: &str) -> bool {
+    !at.starts_with('/') && !at.split('/').any(|part| part == "..")
+}
