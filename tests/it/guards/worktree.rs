@@ -128,6 +128,62 @@ fn what_all_worktrees_share_is_outside_of_an_agents_worktree() {
 }
 
 #[test]
+fn an_agent_in_a_worktree_does_not_leave_it_by_what_the_shell_knows_of_directories() {
+    for command in [
+        "builtin cd ../../..; touch zz",
+        "command cd ../../.. && touch zz",
+        "cd ${PWD%/*}; touch zz",
+        "touch ${PWD%/.claude*}/zz",
+        "touch \"$(dirname \"$PWD\")\"/zz",
+        "touch \"$(dirname \"$(dirname \"$PWD\")\")\"/zz",
+        "touch $(realpath ../../..)/zz",
+        "root=$(cd ../../.. && pwd); touch $root/zz",
+        "touch $(cd ../../..; pwd)/zz",
+        "cd ROOT/src; cd -; touch $OLDPWD/zz",
+        "pushd ROOT/src; popd; touch $OLDPWD/zz",
+        "cd ROOT/src && cd - && touch ~-/zz",
+        "touch ~+/../../../zz",
+        "HOME=ROOT; cd; touch zz",
+    ] {
+        assert!(in_worktree(command).run().tool("deny").contains("worktreeFence"), "{command}");
+    }
+    for command in [
+        "touch ~+/zz",
+        "touch \"$(pwd)/zz\"",
+        "root=$(cd . && pwd); touch $root/zz",
+        "cd ../../..; cd \"$OLDPWD\" && touch zz",
+        "ls \"$(dirname \"$PWD\")\"",
+        "echo ${PWD##*/} > name",
+    ] {
+        in_worktree(command).run().silent();
+    }
+}
+
+#[test]
+fn an_agent_in_a_worktree_writes_no_output_outside_of_it() {
+    for command in [
+        "gcc -o ../../../zz a.c",
+        "git checkout-index --prefix=../../../zz/ -a",
+        "git init --separate-git-dir ../../../zz",
+        "patch -b -B ../../../zz a.txt",
+        "tar xf - --transform 's,^,../../../src/,' -P",
+        "fallocate -l 9 ../../../zz",
+        "flock ../../../zz true",
+        "find ../../../src -maxdepth 1 -name a.ts -execdir touch zz \\;",
+        "python3 -m venv ../../../x",
+        "python3 -m zipfile -c ../../../x.zip x",
+        "npm install --prefix ../../../src",
+        "npm pkg set a=b --prefix ../../..",
+        "cd ../../.. && npm pkg set a=b",
+    ] {
+        assert!(in_worktree(command).run().tool("deny").contains("worktreeFence"), "{command}");
+    }
+    for command in ["gcc -o a a.c", "flock x.lck true", "python3 -m venv .venv", "npm pkg set a=b"] {
+        in_worktree(command).run().silent();
+    }
+}
+
+#[test]
 fn an_agent_in_a_worktree_may_link_to_what_the_project_has_installed() {
     in_worktree("ln -s ROOT/node_modules node_modules").run().silent();
     in_worktree("ln -sfn ../../../node_modules node_modules && npm test").run().silent();

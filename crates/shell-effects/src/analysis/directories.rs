@@ -88,12 +88,9 @@ impl Directories {
         self.lose();
     }
 
-    /// The directory before this one, if there is only one.
-    pub(crate) fn before(&self) -> Option<&str> {
-        match self.previous.as_deref()?.as_slice() {
-            [Base::At(at)] => Some(at),
-            _ => None,
-        }
+    /// The possible directories before this one; none where nobody knows.
+    pub(crate) fn before(&self) -> &[Base] {
+        self.previous.as_deref().map_or(&[], Alternatives::as_slice)
     }
 
     /// How long the paths are.

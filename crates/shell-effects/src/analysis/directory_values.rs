@@ -24,9 +24,10 @@ impl Analyzer<'_> {
 
     /// The directory that `cd -` goes back to. As a value, it has to be the same wherever it is used.
     pub(crate) fn previous_directory(&self, as_value: bool) -> Option<Field> {
-        let at = self.state.directories.before()?;
+        let mut possible = self.state.directories.before().iter().filter(|base| self.is_possible(base));
+        let (Some(Base::At(at)), None) = (possible.next(), possible.next()) else { return None };
         if at.starts_with('/') {
-            return Some(Field::literal(at));
+            return Some(Field::literal(at.as_str()));
         }
         if let Some(absolute) = self.environment().directory(at) {
             return Some(Field::literal(absolute));

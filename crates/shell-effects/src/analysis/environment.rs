@@ -367,13 +367,18 @@ impl Analyzer<'_> {
             && !["GIT_DIR", "GIT_WORK_TREE"].iter().any(is_set)
     }
 
-    /// What is the same for each directory that may be the current one.
-    pub(super) fn of_bases(&self, ask: impl Fn(&dyn Environment, &str) -> Option<String>) -> Option<Field> {
-        let is_possible = |base: &&Base| match base {
+    /// Whether a directory may be the current one: not if a `cd` would have had to fail for that.
+    pub(super) fn is_possible(&self, base: &Base) -> bool {
+        match base {
             Base::IfMissing { missing, .. } => self.environment().is_there(missing) != Some(true),
             Base::At(_) | Base::Unknown => true,
-        };
-        let mut known = self.state.bases().iter().filter(is_possible).map(|base| match base {
+        }
+    }
+
+    /// What is the same for each directory that may be the current one.
+    pub(super) fn of_bases(&self, ask: impl Fn(&dyn Environment, &str) -> Option<String>) -> Option<Field> {
+        let possible = self.state.bases().iter().filter(|base| self.is_possible(base));
+        let mut known = possible.map(|base| match base {
             Base::At(at) | Base::IfMissing { at, .. } => ask(self.environment(), at),
             Base::Unknown => None,
         });

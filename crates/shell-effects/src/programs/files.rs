@@ -233,8 +233,11 @@ pub(crate) fn written(
         analyzer.touch(Access::Write, target, call.command);
         return;
     }
-    let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    let is_made = is_directory == Some(true) || analyzer.state.disk.has_made(&target.text);
+    // `cp --parents a/b DIRECTORY` makes `DIRECTORY/a/b`.
+    let has_parents = call.program.name() == "cp" && call.arguments.has_long("--parents");
+    let path = source.text.trim_matches('/');
+    let name = if has_parents { path } else { path.rsplit('/').next().unwrap_or_default() };
+    let is_made = has_parents || is_directory == Some(true) || analyzer.state.disk.has_made(&target.text);
     let directory = match target.text.trim_end_matches('/') {
         "" => "/",
         directory => directory,

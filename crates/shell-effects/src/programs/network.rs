@@ -157,7 +157,13 @@ fn curl_config(analyzer: &mut Analyzer<'_>, text: &str) {
     if !text.is_empty() {
         for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
             let (name, value) = line.split_once(['=', ':', ' ', '\t']).unwrap_or((line, ""));
-            words.push(Field::literal(format!("--{}", name.trim().trim_start_matches('-'))));
+            let name = name.trim();
+            let is_short = name.starts_with('-') && !name.starts_with("--");
+            words.push(Field::literal(if is_short {
+                name.to_owned()
+            } else {
+                format!("--{}", name.trim_start_matches('-'))
+            }));
             let value = value.trim_matches([' ', '\t', '=', ':', '"']);
             words.extend(Some(value).filter(|value| !value.is_empty()).map(Field::literal));
         }
