@@ -18,7 +18,7 @@ use crate::programs::tools::TOOLS;
 use crate::programs::typesetters::TYPESETTERS;
 use crate::programs::wrappers::WRAPPERS;
 
-const PROGRAMS: [&[Program]; 17] = [
+const PROGRAMS: [&[Program]; 18] = [
     ARCHIVES,
     COMPILERS,
     DATABASES,
