@@ -239,6 +239,28 @@ mod tests {
     }
 
     #[test]
+    fn a_program_is_known_by_its_other_names_and_with_a_version() {
+        for (word, usual) in [
+            ("kubecolor", "kubectl"),
+            ("./mvnw", "mvn"),
+            ("keydb-cli", "redis-cli"),
+            ("prisma@5", "prisma"),
+            ("@scope/tool@latest", "tool"),
+            ("aws-cdk@2", "cdk"),
+        ] {
+            assert_eq!(compared_name(word), usual);
+        }
+        assert_eq!(by_name("kubecolor"), by_name("kubectl"));
+        for name in ["kubectx", "@", "@scope", "mvnd"] {
+            assert_eq!(compared_name(name), name);
+        }
+        assert!(
+            OTHER_NAMES.iter().all(|(other, _)| exactly(other).is_none()),
+            "an entry of its own is found first"
+        );
+    }
+
+    #[test]
     fn code_for_a_shell_is_told_from_other_code_for_each_program() {
         use crate::CodeLanguage;
         for (name, program) in &BY_NAME {

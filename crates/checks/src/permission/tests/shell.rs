@@ -266,6 +266,25 @@ fn a_rule_for_a_write_by_an_option_allows_it() {
 }
 
 #[test]
+fn a_program_under_a_name_of_its_own_is_part_of_the_command_that_runs_it() {
+    let rules = rules(
+        r#"{allow: ["Bash(python -m pip *)", "Bash(yarn workspace api *)", "Bash(k3s kubectl get *)", "Bash(bun x *)"], deny: ["Bash(npm publish*)"]}"#,
+    );
+    for (expected, command) in [
+        ("allow", "python -m pip list"),
+        ("allow", "yarn workspace api prisma generate"),
+        ("allow", "k3s kubectl get pods"),
+        ("allow", "bun x prisma generate"),
+        ("ask", "k3s kubectl delete pod x"),
+        ("ask", "python -m twine upload x"),
+        ("deny", "bun x npm publish"),
+        ("deny", "yarn workspace api exec npm publish"),
+    ] {
+        assert_eq!(bash(&rules, command), expected, "{command}");
+    }
+}
+
+#[test]
 fn what_a_runner_runs_is_part_of_its_text() {
     let rules =
         rules(r#"{allow: ["Bash(uv run pytest*)", "Bash(docker exec db *)"], deny: ["Bash(npm publish*)"]}"#);
