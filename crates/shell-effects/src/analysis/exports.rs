@@ -1,4 +1,4 @@
-//! Variables that programs are given, and those of them that make programs run something.
+//! Exported variables, and those that make programs run something.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::programs::table;
 use crate::syntax::tree::Assignment;
 use crate::{Access, Quoting};
 
-/// Their value is code for a shell, which some program runs.
+/// Variables whose value is shell code that some program runs.
 const CODE: [&str; 20] = [
     "BROWSER",
     "EDITOR",
@@ -36,17 +36,17 @@ const CODE: [&str; 20] = [
     "VISUAL",
     "npm_config_script_shell",
 ];
-/// A shell runs the file that they name.
+/// Variables that name a file that a shell runs.
 const SCRIPTS: [&str; 2] = ["BASH_ENV", "ENV"];
 
-/// A program writes the file or the directory that they name.
+/// Variables that name a file or directory that a program writes.
 #[rustfmt::skip]
 const OUTPUTS: [&str; 14] = [
     "COVERAGE_FILE", "GCOV_PREFIX", "GIT_INDEX_FILE", "GMON_OUT_PREFIX", "HISTFILE", "LD_DEBUG_OUTPUT", "LESSHISTFILE", "LLVM_PROFILE_FILE",
     "MALLOC_TRACE", "NODE_REDIRECT_WARNINGS", "NODE_REPL_HISTORY", "NODE_V8_COVERAGE", "PYTHONPYCACHEPREFIX", "SQLITE_HISTORY",
 ];
 
-/// A program takes their value for options of its own. Where it would run something else then, it is given no code.
+/// Variables whose value a program reads as its options. The program gets no code if the option would make it run something else.
 const OPTIONS: [(&str, &str); 8] = [
     ("NODE_OPTIONS", "node -e 0"),
     ("PERL5OPT", "perl -e 0"),
@@ -58,12 +58,12 @@ const OPTIONS: [(&str, &str); 8] = [
     ("ZIPOPT", "zip"),
 ];
 
-/// The variables that programs are given.
+/// The exported variables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Exports {
-    /// As `NAME=value`. A variable that may have several values is there with each.
+    /// As `NAME=value`. A variable with several possible values has an entry for each.
     variables: Rc<Vec<String>>,
-    /// Whether programs are given each variable that is set, after `set -a`.
+    /// Whether each variable that is set is exported, after `set -a`.
     pub(crate) all: bool,
 }
 
@@ -89,12 +89,12 @@ impl Exports {
         Exports { variables: Rc::clone(&self.variables), all: false }
     }
 
-    /// Gives programs further variables, as `NAME=value`.
+    /// Exports further variables, as `NAME=value`.
     pub(crate) fn give(&mut self, variables: impl IntoIterator<Item = String>) {
         let mut last = String::new();
         for variable in variables {
             let name = variable.split('=').next().unwrap_or_default();
-            // A further value that it may have.
+            // One more possible value.
             if name == last {
                 Rc::make_mut(&mut self.variables).push(variable);
                 continue;
@@ -115,12 +115,12 @@ impl Exports {
         }
     }
 
-    /// Whether programs are given the variable.
+    /// Whether the variable is exported.
     pub(crate) fn has(&self, name: &str) -> bool {
         positions(&self.variables, name).next().is_some()
     }
 
-    /// The values that a variable may have.
+    /// The possible values of a variable.
     pub(crate) fn values<'e>(&'e self, name: &'e str) -> impl Iterator<Item = &'e str> {
         positions(&self.variables, name)
             .filter_map(|at| self.variables.get(at)?.split_once('=').map(|(_, value)| value))
@@ -144,7 +144,7 @@ impl Exports {
     }
 }
 
-/// Whether the value of a variable is code for a program, or its options.
+/// Whether the value of a variable is code or options for a program.
 pub(crate) fn is_code(name: &str) -> bool {
     CODE.contains(&name) || OPTIONS.iter().any(|(known, _)| *known == name)
 }
@@ -164,14 +164,14 @@ pub(crate) fn file_of(value: &str) -> Field {
     file.finish(false)
 }
 
-/// Where the variable of a name is.
+/// The positions of a variable.
 fn positions<'v>(variables: &'v [String], name: &'v str) -> impl Iterator<Item = usize> + 'v {
     let is_of = move |variable: &str| variable.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
     variables.iter().enumerate().filter(move |(_, variable)| is_of(variable)).map(|(at, _)| at)
 }
 
 impl Analyzer<'_> {
-    /// What programs run because of variables that they are given, as `NAME=value`; `command` is the one that is given them.
+    /// What programs run because of their variables, as `NAME=value`. `command` is the one that gets them.
     pub(crate) fn run_variables(&mut self, given: &[String], command: usize) {
         for variable in given {
             let Some((name, value)) = variable.split_once('=').filter(|(_, value)| *value != "…") else {
@@ -194,7 +194,7 @@ impl Analyzer<'_> {
             } else if PROMPTS.contains(&name) {
                 self.as_part(|analyzer| analyzer.evaluate(value));
             } else if OUTPUTS.contains(&name) || name.starts_with("GIT_TRACE") && value.starts_with('/') {
-                // Below a directory that is not known, the name counts.
+                // In an unknown directory, the name counts.
                 let is_below = value.starts_with("${");
                 let file = if is_below { Field::literal(value) } else { file_of(value) };
                 self.touch(Access::Write, &file, command);
@@ -213,14 +213,14 @@ impl Analyzer<'_> {
                 let code = Field::literal(format!("{program} {value}"));
                 self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
             } else if let Some(function) = name.strip_prefix("BASH_FUNC_") {
-                // A shell defines it. It runs as one that was defined and not called.
+                // A shell defines it. It runs like a function that was defined and not called.
                 let code = Field::literal(format!("{} {value}", function.trim_end_matches("%%")));
                 self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "bash")));
             }
         }
     }
 
-    /// What editors and others start in the place of a shell.
+    /// The program that editors and others start instead of a shell.
     fn chosen_shell(&mut self, program: &str) {
         let known = table::by_name(table::name_of(program));
         if known.is_none_or(|program| program.stdin != Stdin::Shell) {
@@ -229,7 +229,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// `export` and `declare -x`: programs are given these variables from now on.
+    /// `export` and `declare -x`: exports these variables from now on.
     pub(crate) fn export(&mut self, fields: &[Field], assigned: &[String]) {
         let Some((name, rest)) = fields.split_first() else { return };
         let is_export = |field: &Field| field.text.starts_with('-') && field.text.contains('x');
@@ -247,12 +247,12 @@ impl Analyzer<'_> {
         self.state.exports.give(given);
     }
 
-    /// How an assignment is shown that was made: once for each value that it may have.
+    /// The text of an assignment, once for each possible value.
     pub(crate) fn assigned(&self, assignment: &Assignment) -> Vec<String> {
         self.variables(&assignment.name)
     }
 
-    /// A variable with each of its values, as far as they are known.
+    /// A variable with each of its known values.
     pub(crate) fn variables(&self, name: &str) -> Vec<String> {
         match self.state.get(name) {
             Some(Value::Options(options)) => {
@@ -262,7 +262,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// How a value is given to a program: what is not known of it stays a variable in it, `cat ${file}`.
+    /// The text of a value for a program. Its unknown parts stay variables: `cat ${file}`.
     fn given(&self, name: &str, value: &Field) -> String {
         if is_wholly_unknown(value) {
             return value.shown();

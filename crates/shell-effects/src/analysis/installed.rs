@@ -1,15 +1,15 @@
-//! Files below directories of installed programs, which a command prints: `cat $(npm root -g)/x/package.json`.
+//! Files below directories of installed programs that a command prints: `cat $(npm root -g)/x/package.json`.
 
 use crate::Base;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
 use crate::glob::escaped;
 
-/// Commands that print a directory of installed programs, which has no secrets.
+/// Commands that print a directory of installed programs. Such a directory has no secrets.
 const INSTALLED: [&str; 6] =
     ["brew --prefix", "npm root", "npm root -g", "pnpm root", "pnpm root -g", "rustc --print sysroot"];
 
-/// What the code of `python -c` prints of a module.
+/// What the code of `python -c` prints about a module.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Printed {
     File,
@@ -17,7 +17,7 @@ enum Printed {
 }
 
 impl Analyzer<'_> {
-    /// A pattern for a file below a directory of installed programs, which a command prints.
+    /// A pattern for a file below a directory of installed programs that a command prints.
     pub(crate) fn pattern_of_installed(&self, word: &Field) -> Option<String> {
         let [(part, _)] = word.holes.as_slice() else { return None };
         let (printed, rest) = word.text.split_at_checked(part.end)?;
@@ -37,7 +37,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// What `python3 -c 'import x; print(x.__file__)'` prints of a module that is not the project's own.
+    /// What `python3 -c 'import x; print(x.__file__)'` prints about a module that is not part of the project.
     fn prints_module(&self, command: &str) -> Option<Printed> {
         let (program, code) = command.split_once(" -c ")?;
         let code = code.trim();

@@ -8,7 +8,7 @@ use crate::analysis::stream::Stream;
 use crate::programs::arguments::Call;
 use crate::programs::inline_calls;
 
-/// Who runs a file that this script wrote.
+/// What runs a file that this script wrote.
 #[derive(Clone, Copy)]
 pub(crate) struct WrittenCode<'a> {
     pub(crate) command: usize,
@@ -88,7 +88,7 @@ impl Analyzer<'_> {
         });
     }
 
-    /// The programs in a directory that this command wrote. Something else runs one of them.
+    /// The programs in a directory that this command wrote. Another program runs one of them.
     pub(crate) fn written_programs_in(&mut self, directory: &Field, command: usize) {
         if self.state.disk.is_untouched() {
             return;
@@ -99,7 +99,8 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A program that is called only by its name, if this command wrote a file of that name and changed where programs are.
+    /// A program that is called by its bare name, if this command wrote a file of that name and changed where programs are
+    /// searched.
     pub(crate) fn program_on_path(&mut self, fields: &[Field], command: usize) {
         let Some((name, arguments)) = fields.split_first() else { return };
         let name = name.text.as_str();
@@ -143,7 +144,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Runs what was written to a file before; whether that is not known.
+    /// Runs what was written to a file earlier. Returns whether that is unknown.
     pub(crate) fn written_code(
         &mut self,
         file: &Field,
@@ -159,10 +160,10 @@ impl Analyzer<'_> {
         self.run_written(&written, code)
     }
 
-    /// The same for files that are known already.
+    /// The same for known files.
     pub(crate) fn run_written(&mut self, written: &WrittenFile, code: &WrittenCode<'_>) -> bool {
         let WrittenCode { command, interpreter, language, arguments } = *code;
-        // None of the parts may be in it.
+        // Perhaps the file has none of these parts.
         let none = if written.parts().len() > 1 { Some(None) } else { None };
         self.one_of(written.parts().iter().map(Some).chain(none), |analyzer, content| {
             if let Some(content) = content {
@@ -177,7 +178,8 @@ impl Analyzer<'_> {
         is_unknown
     }
 
-    /// Source files that this script wrote and a program is given: a compiler, a test runner, or what runs them at once.
+    /// Source files that this script wrote and that a program gets: a compiler, a test runner, or a program that runs them
+    /// directly.
     pub(super) fn compiled(&mut self, fields: &[Field]) {
         if self.state.disk.is_untouched() {
             return;
@@ -190,7 +192,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Modules that this script wrote and the code of an interpreter may load.
+    /// Modules that this script wrote and that an interpreter's code may load.
     pub(crate) fn imported(&mut self, call: &Call<'_>) {
         if self.state.disk.is_untouched() {
             return;
@@ -218,7 +220,7 @@ impl Analyzer<'_> {
     }
 }
 
-/// The endings of source files, with what runs them or the language.
+/// The extensions of source files, with their programs or languages.
 const SOURCES: &[(&str, &[&str])] = &[
     ("c", &["c", "cc", "cpp", "cxx", "h", "hpp", "m", "go", "java", "kt", "rs", "swift", "zig"]),
     ("node", &["cjs", "cts", "js", "jsx", "mjs", "mts", "ts", "tsx"]),
