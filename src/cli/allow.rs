@@ -62,8 +62,8 @@ pub(super) fn run(request: &AllowRequest) -> anyhow::Result<Exit> {
     }
     denied.permit(&root, scope)?;
     let what = match scope {
-        PermitScope::Once => "the next such call of this session is let through",
-        PermitScope::Session => "such calls are let through until this session ends",
+        PermitScope::Once => "the next such call of this session is allowed",
+        PermitScope::Session => "such calls are allowed until this session ends",
     };
     writeln!(out, "permitted: {what}")?;
     Ok(Exit::Success)
@@ -72,13 +72,13 @@ pub(super) fn run(request: &AllowRequest) -> anyhow::Result<Exit> {
 /// Only a user at a terminal decides: an agent could otherwise do this for itself.
 pub(super) fn refuse_agents(what: &str) -> anyhow::Result<()> {
     if let Some(name) = variables::OF_AGENTS.iter().find(|name| std::env::var_os(name).is_some()) {
-        bail!("an agent cannot {what} ({name} is set): run this in a terminal of your own");
+        bail!("an agent cannot {what} ({name} is set): run this in your own terminal");
     }
     if let Some(process) = ancestors::given(&variables::OF_AGENTS) {
-        bail!("an agent cannot {what} (process {process} is an agent's): run this in a terminal of your own");
+        bail!("an agent cannot {what} (process {process} is an agent's): run this in your own terminal");
     }
     if !io::stdin().is_terminal() || !Out::is_terminal() {
-        bail!("this is for a user at a terminal to decide: run it in a terminal of your own");
+        bail!("only a user at a terminal can decide this: run it in your own terminal");
     }
     Ok(())
 }

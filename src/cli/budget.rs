@@ -198,7 +198,7 @@ fn print(out: &mut Out<'_>, project: &BudgetedProject, sessions: &[MeteredSessio
         print_session(out, session)?;
     }
     if sessions.is_empty() {
-        writeln!(out, "nothing was counted yet: that starts with the next event of a session")?;
+        writeln!(out, "nothing is counted yet: counting starts with the next event of a session")?;
     }
     let of_day: Vec<Limit> = budget.limits().filter(|limit| limit.scope == BudgetScope::Day).collect();
     if !of_day.is_empty() {

@@ -167,7 +167,7 @@ fn only(tree: &Spanned<Node>, key: &str) -> anyhow::Result<Option<Spanned<Node>>
     let entries = match &tree.value {
         Node::Map(entries) => entries,
         Node::Null => return Ok(None),
-        _ => bail!("there is no `{key}`: what comes before it is one value, without keys"),
+        _ => bail!("there is no `{key}`: the part before it is one value, without keys"),
     };
     // A pattern may contain a dot.
     let whole = entries.iter().find(|(own, _)| own.value == key);
@@ -204,7 +204,7 @@ fn without_secrets(tree: &Spanned<Node>) -> Spanned<Node> {
 const ORDER: [([&str; 2], &str); 5] = [
     (
         ["preToolUse", "toolUsageValidation"],
-        "of each layer the first that matches decides, and the strictest of the layers counts",
+        "in each layer the first matching rule decides, and the strictest layer counts",
     ),
     (["preToolUse", "uneditableFiles"], FREES),
     (["preToolUse", "unreadableFiles"], FREES),
@@ -212,7 +212,7 @@ const ORDER: [([&str; 2], &str); 5] = [
     (["permissionRequest", "allow"], "`deny` of any layer comes first, and `default: deny` of an outer one"),
 ];
 
-const FREES: &str = "`!pattern` of an inner layer frees only what an outer one marks as overridable";
+const FREES: &str = "`!pattern` of an inner layer excepts only what an outer one marks as overridable";
 
 fn spans_layers(origins: &Origins, keys: [&str; 2]) -> bool {
     let list = keys.iter().try_fold(origins.tree(), |node, key| node.value_of(key));

@@ -198,7 +198,7 @@ fn sent(telemetry: &TelemetryConfig) -> Vec<String> {
 
 fn agrees(out: &mut Out<'_>) -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
-        bail!("this is for a user at a terminal to decide; `conclaude trust --yes` does not ask");
+        bail!("only a user at a terminal can decide this; `conclaude trust --yes` does not ask");
     }
     write!(out, "Trust it as it is now? [y/N] ")?;
     out.flush()?;

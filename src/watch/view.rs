@@ -40,7 +40,7 @@ const HELP: [(&str, &str); 10] = [
     ("↑ ↓  k j", "select the row above, below"),
     ("PgUp PgDn", "a page; in the details, scroll them"),
     ("Home End  g G", "the first row, the last row"),
-    ("f", "follow the newest row, or no more"),
+    ("f", "follow the newest row, or stop that"),
     ("Enter", "open or close the details of the row"),
     ("/", "show only rows with a text; Enter keeps, Esc clears it"),
     ("Esc", "close the details, then clear the filter"),
@@ -159,7 +159,7 @@ fn draw_help(app: &mut App, area: Rect, buffer: &mut Buffer) {
 }
 
 fn draw_empty(screen: &View<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
-    let nothing = [format!("No row holds \"{}\". Esc clears the filter.", app.filter)];
+    let nothing = [format!("No row contains \"{}\". Esc clears the filter.", app.filter)];
     let texts = if app.filter.is_empty() { screen.empty } else { &nothing };
     let width = usize::from(area.width.saturating_sub(2));
     let lines = texts.iter().flat_map(|text| wrapped(text, width));

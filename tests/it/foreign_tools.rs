@@ -47,7 +47,7 @@ fn a_protected_file_that_an_mcp_tool_is_given_is_asked_about() {
 fn a_call_with_more_files_than_can_be_looked_at_in_time_is_denied() {
     let paths: Vec<String> = (0..100).map(|number| format!("{number}.md")).collect();
     let test = call(main_thread(CONFIG), "mcp__fs__read_many", json!({ "paths": paths }));
-    assert_snapshot!(test.env("TEST_LIMIT_OF_CONCLAUDE", "0").run().tool("deny"), @"The guards could not look at all that mcp__fs__read_many touches: it took longer than a hook may take (2 s of CPU time, 15 s in all). Do it in smaller steps, or ask the user to shorten the guards. (built-in: out of time)");
+    assert_snapshot!(test.env("TEST_LIMIT_OF_CONCLAUDE", "0").run().tool("deny"), @"The guards could not check everything that mcp__fs__read_many touches: it took longer than a hook may take (2 s of CPU time, 15 s in all). Do it in smaller steps, or ask the user to shorten the guards. (built-in: out of time)");
 }
 
 #[test]

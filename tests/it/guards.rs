@@ -44,10 +44,10 @@ fn a_protected_file_is_not_hidden_by_more_than_is_remembered() {
         (0..count).map(|number| text.replace('#', &number.to_string())).collect()
     };
     insta::assert_snapshot!(bash(&format!("f=x:.env; {}IFS=:; cat $f", many(63, "v#=1; "))).run().tool("deny"), @"Reading .env is not allowed: `unreadableFiles` has `.env*`. Do it another way, or ask the user. (.conclaude.yaml:5)");
-    insta::assert_snapshot!(bash(&format!("f=x:.env; {}IFS=:; cat $f", many(300, "v#=1; "))).run().tool("ask"), @"Reading `x:.env`: which file that is cannot be known before it runs. Allow it if that is not a protected file. (built-in: what cannot be decided is asked)");
-    insta::assert_snapshot!(bash(&format!("{}alias x='cat .env'; x", many(64, "alias a#=b; "))).run().tool("ask"), @"What this command does is not known: it defines too many aliases. Allow it if you know what it does. (built-in: what cannot be decided is asked)");
+    insta::assert_snapshot!(bash(&format!("f=x:.env; {}IFS=:; cat $f", many(300, "v#=1; "))).run().tool("ask"), @"Reading `x:.env`: the file is unknown before it runs. Allow it if that is not a protected file. (built-in: what cannot be decided is asked)");
+    insta::assert_snapshot!(bash(&format!("{}alias x='cat .env'; x", many(64, "alias a#=b; "))).run().tool("ask"), @"The effect of this command is unknown: it defines too many aliases. Allow it if you know what it does. (built-in: what cannot be decided is asked)");
     let files = format!("{}echo 'cat .env' > x; sh x", many(64, "echo a > f#; "));
-    insta::assert_snapshot!(bash(&files).run().tool("ask"), @"Which commands sh runs is not known before they run. Allow it if you know what they do. (built-in: what cannot be decided is asked)");
+    insta::assert_snapshot!(bash(&files).run().tool("ask"), @"The commands that sh runs are unknown before they run. Allow it if you know what they do. (built-in: what cannot be decided is asked)");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn files_that_another_command_lists_are_asked_about_as_the_command_is_written() 
 #[test]
 fn a_command_rule_is_not_bypassed_by_an_option_before_the_subcommand() {
     insta::assert_snapshot!(bash("/usr/bin/git -C . -c a=b push --force").run().tool("deny"), @"push normally (.conclaude.yaml:7)");
-    insta::assert_snapshot!(bash("git push $FLAGS").run().tool("ask"), @"What `$FLAGS` stands for is not known before it runs, and a rule could be against it: push normally. Allow it if you know what it stands for. (.conclaude.yaml:7)");
+    insta::assert_snapshot!(bash("git push $FLAGS").run().tool("ask"), @"The value of `$FLAGS` is unknown before it runs, and a rule could forbid it: push normally. Allow it if you know the value. (.conclaude.yaml:7)");
     bash("git push origin \"$BRANCH\" && git commit -m \"$MESSAGE\"").run().silent();
 }
 
@@ -212,7 +212,7 @@ fn a_call_whose_file_or_command_cannot_be_read_is_asked_about() {
         let json: Value = serde_json::from_str(&stdout).unwrap_or_default();
         json["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("none").to_owned()
     };
-    insta::assert_snapshot!(tool(CONFIG, "Write", json!({"file_path": 7})).run().tool("ask"), @"The `file_path` of Write is missing or cannot be read, so what it does is not known. Allow it only if you know what it does. (built-in: what cannot be decided is asked)");
+    insta::assert_snapshot!(tool(CONFIG, "Write", json!({"file_path": 7})).run().tool("ask"), @"The `file_path` of Write is missing or cannot be read, so its effect is unknown. Allow it only if you know what it does. (built-in: what cannot be decided is asked)");
     for (name, input) in [
         ("Bash", json!({"command": 7})),
         ("Bash", json!({"command": ["cat", ".env"]})),

@@ -36,7 +36,7 @@ pub enum WhyAsked {
     Option(String),
     #[error("the rules are compiled for Claude Code, and this is {0}")]
     OtherClient(&'static str),
-    #[error("how Claude Code was started cannot be seen")]
+    #[error("it is unknown how Claude Code was started")]
     UnknownClient,
     #[error("`{0}` is set: the sandbox may not be used there")]
     Foreign(&'static str),
@@ -46,7 +46,7 @@ pub enum WhyAsked {
     Unsandboxed,
     #[error("copies of protected files in a worktree are not protected by the sandbox")]
     Worktree,
-    #[error("{0} is kept by the hook only")]
+    #[error("{0} is enforced by the hook only")]
     HookOnly(String),
     #[error("the sandbox does not protect {0}")]
     Unkept(String),

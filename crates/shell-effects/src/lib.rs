@@ -309,13 +309,13 @@ impl std::fmt::Display for Doubt {
             Doubt::OutOfTime => f.write_str("reading it takes longer than a hook may take"),
             Doubt::TooMany(what) => write!(f, "it defines too many {what}"),
             Doubt::InlineCode { interpreter, .. } => {
-                write!(f, "what code in {interpreter} does is not known")
+                write!(f, "the effects of code in {interpreter} are unknown")
             }
             Doubt::UnknownScript { interpreter, .. } => {
-                write!(f, "what `{interpreter}` runs is not known before it does")
+                write!(f, "the code that `{interpreter}` runs is unknown before it runs")
             }
             Doubt::UnknownProgram { words, .. } => {
-                write!(f, "what `{}` does is not known", words.first().map_or("", String::as_str))
+                write!(f, "the effects of `{}` are unknown", words.first().map_or("", String::as_str))
             }
         }
     }

@@ -37,7 +37,7 @@ pub(super) fn default_of(key: &str) -> anyhow::Result<String> {
 fn unknown(key: &str, known: &[&str]) -> anyhow::Error {
     match (nearest(key, known.iter().copied()), known.len()) {
         (Some(near), _) => anyhow!("there is no key `{key}`; did you mean `{near}`?"),
-        (None, 0) => anyhow!("there is no `{key}`: what comes before it is one value, without keys"),
+        (None, 0) => anyhow!("there is no `{key}`: the part before it is one value, without keys"),
         (None, 1..=12) => anyhow!("there is no key `{key}`: there is {}", quoted_list(known)),
         (None, _) => anyhow!("there is no key `{key}`: `conclaude schema` describes all keys"),
     }
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(told("audit"), "`audit` is not set: the defaults of its keys apply");
         assert_eq!(told("MaxBlocks"), "there is no key `MaxBlocks`; did you mean `maxBlocks`?");
         assert_eq!(told("bogus"), "there is no key `bogus`: `conclaude schema` describes all keys");
-        assert_eq!(told("maxBlocks.x"), "there is no `x`: what comes before it is one value, without keys");
+        assert_eq!(told("maxBlocks.x"), "there is no `x`: the part before it is one value, without keys");
         assert_eq!(told("stop.commands.coder"), "the config has no `coder` in it: nothing is set for it");
     }
 }

@@ -195,7 +195,7 @@ impl BlockCounter<'_> {
 
     fn reset(&self) {
         if let Err(error) = self.session().forget_blocks(&self.agent) {
-            let _ = writeln!(Out::stderr(), "conclaude: warning: cannot forget the blocks: {error}");
+            let _ = writeln!(Out::stderr(), "conclaude: warning: cannot reset the blocks: {error}");
         }
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn rules(installation: &Installation) -> Vec<Check> {
     let Some(compiled) = enforced::compiled(&installation.root, project, &installation.loaded) else {
         if is_installed {
             let text =
-                "the config has no `enforce` any more, and Claude Code's settings still have its rules";
+                "the config no longer has `enforce`, but Claude Code's settings still have its rules";
             return vec![Check::warning(ABOUT, text, "conclaude uninstall --enforce")];
         }
         return Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn rules(installation: &Installation) -> Vec<Check> {
         checks.push(match switched_off(installation) {
             None => Check::good(ABOUT, text),
             Some(gap) => {
-                let text = format!("the operating system may keep none of these now: {gap}\n{list}");
+                let text = format!("the operating system may enforce none of these now: {gap}\n{list}");
                 let settings = project.join(layout::LOCAL_SETTINGS);
                 Check::warning(ABOUT, text, format!("${{EDITOR:-vi}} {}", settings.display()))
             }

@@ -68,7 +68,7 @@ pub(super) fn programs(installation: &Installation) -> Vec<Check> {
     }
     if checks.is_empty() && !search.present.is_empty() {
         let names = search.present.join(", ");
-        checks.push(Check::good("commands", format!("what the commands start is found: {names}")));
+        checks.push(Check::good("commands", format!("the programs of the commands are found: {names}")));
     }
     checks
 }

@@ -131,7 +131,7 @@ pub(super) fn trusted(installation: &Installation) -> Option<Check> {
         return None;
     }
     Some(match untrusted(installation) {
-        None => Check::good("trust", "what the config runs and sends was agreed to"),
+        None => Check::good("trust", "you trust what the config runs and sends"),
         Some(why) => Check::problem("trust", format!("{why}: none of it is run or sent"), "conclaude trust"),
     })
 }
@@ -198,7 +198,7 @@ pub(super) fn judge(installation: &Installation) -> Vec<Check> {
     }
     let has_key = std::env::var("ANTHROPIC_API_KEY").is_ok_and(|key| !key.trim().is_empty());
     if has_key {
-        return vec![Check::good("judge", "there is a key to ask it")];
+        return vec![Check::good("judge", "its key is set")];
     }
     let text = "ANTHROPIC_API_KEY is not set here; without it in Claude Code's environment the judge cannot be asked";
     vec![Check::warning("judge", text, "export ANTHROPIC_API_KEY=…")]

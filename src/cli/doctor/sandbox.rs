@@ -245,7 +245,7 @@ fn settings(gap: Option<SandboxGap>, can_run: bool) -> Check {
         Some(gap @ (SandboxGap::Missing { .. } | SandboxGap::NotListed(_) | SandboxGap::NotCompiled(_))) => {
             Check::problem(
                 ABOUT,
-                format!("rules are kept by the hook only: {gap}"),
+                format!("rules are enforced by the hook only: {gap}"),
                 "conclaude install --enforce",
             )
         }

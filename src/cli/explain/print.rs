@@ -24,7 +24,7 @@ pub(super) fn text(out: &mut Out<'_>, explained: &Explanation, all: bool) -> io:
         return paragraph(out, 0, "Nothing happens: this is the stop of an agent that nobody started.");
     };
     if !causes(out, rehearsal)? {
-        paragraph(out, 2, "no rule is against it, and no command runs")?;
+        paragraph(out, 2, "no rule forbids it, and no command runs")?;
     }
     enforced_rules(out, explained, rehearsal, all)?;
     notes(out, explained)?;

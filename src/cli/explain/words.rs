@@ -34,7 +34,7 @@ pub(super) fn of_command(command: &SimpleCommand) -> String {
 pub(super) fn of_unclear(unclear: &Uncertainty) -> String {
     match unclear {
         Uncertainty::Path { access, written, .. } => {
-            format!("{} `{written}`, which is not known before it runs", access.does())
+            format!("{} `{written}`, which is unknown before it runs", access.does())
         }
         Uncertainty::WorkTree { command, .. } => format!("`{command}` may change any file of the work tree"),
         Uncertainty::Doubt(doubt) => doubt.to_string(),
@@ -59,16 +59,16 @@ pub(super) fn not_compared(rule: &Rule) -> &'static str {
 pub(super) fn of_action(action: &Action) -> Option<String> {
     match action {
         Action::Report(Report::Installation) => {
-            Some("reports what will not work in the session; that is not looked at here".into())
+            Some("reports installation problems (not checked by `explain`)".into())
         }
         Action::Report(Report::Unfinished) => {
-            Some("reports gated agents that never stopped; that is not looked at here".into())
+            Some("reports gated agents that never stopped (not checked by `explain`)".into())
         }
         Action::Report(Report::Enforcement) => {
-            Some("adds new files to those that the sandbox protects; that is not looked at here".into())
+            Some("adds new files to those that the sandbox protects (not checked by `explain`)".into())
         }
         Action::Report(Report::Denials) => {
-            Some("tells Claude by which rule the sandbox refused something, if it did".into())
+            Some("shows Claude the rule if the sandbox refused something".into())
         }
         Action::Note(text) | Action::Remark(text) => Some(text.clone()),
         Action::Wait(waiting) => Some(format!("waits for background agents: {}", waiting.agents.join(", "))),
@@ -95,7 +95,7 @@ fn of_budget(config: &BudgetConfig) -> String {
         .limits()
         .map(|limit| format!("{} {}", limit.name(), spending::in_words(limit.measure, limit.amount)));
     let amounts = amounts.collect::<Vec<_>>().join(", ");
-    format!("the budget is compared with what is used ({amounts}); then: {}", config.reaction().as_str())
+    format!("the budget is compared with the usage ({amounts}); then: {}", config.reaction().as_str())
 }
 
 pub(super) fn decision(rehearsal: &Rehearsal, answered: &RehearsedAnswer) -> &'static str {

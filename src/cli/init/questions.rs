@@ -56,7 +56,7 @@ pub(super) fn ask(
             "no: Claude Code asks conclaude before each call",
             "yes: commands run in Claude Code's sandbox as well (on Linux it needs bubblewrap and socat)",
         ];
-        let question = "Should the operating system keep the rules for files, too?";
+        let question = "Should the operating system enforce the rules for files, too?";
         choices.enforces = dialogue.one(question, &names)? == 1;
     }
     Ok(choices)

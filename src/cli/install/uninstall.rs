@@ -143,7 +143,7 @@ fn name_lost_hooks(out: &mut Out<'_>, path: &Path, lost: &[UserHook]) -> io::Res
     }
     writeln!(
         out,
-        "warning: these hooks are only in the config now, and nothing runs them any more. No copy of the settings on this machine has them:"
+        "warning: these hooks exist only in the config and no longer run. No settings backup has them."
     )?;
     for hook in lost {
         writeln!(out, "  {}: `{}`", hook.event, short(hook.command().unwrap_or_default()))?;

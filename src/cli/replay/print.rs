@@ -80,7 +80,7 @@ fn hits(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
         writeln!(out, "… and {more} more: --json has {} of them", hits.len())?;
     }
     if replayed.totals.differs > 0 {
-        writeln!(out, "* something else than would be decided now")?;
+        writeln!(out, "* differs from what would be decided now")?;
     }
     writeln!(out)
 }
@@ -290,7 +290,7 @@ pub(super) fn notes(replayed: &ReplaySummary<'_>) -> Vec<String> {
     found.extend(
         of_disk(replayed)
             .iter()
-            .map(|what| format!("looked up on today's disk, not on that of the time: {what}")),
+            .map(|what| format!("looked up on today's disk, not on the disk of that time: {what}")),
     );
     let left_out = replayed.totals.not_replayed;
     let of = |n: u64, noun: &str, what: &str| {

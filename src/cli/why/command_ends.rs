@@ -75,7 +75,7 @@ impl<'a> CommandEnds<'a> {
         self.0.iter().find(|one| one.run == command.run)
     }
 
-    /// One that was not run then is taken to succeed.
+    /// One that was not run then is assumed to succeed.
     pub(super) fn of_command(&self, command: &Command) -> SimulatedRun<'_> {
         let Some(RecordedEnd { end, verdict, answer, .. }) = self.find(command) else {
             return CommandEnd::Exits(0).into();
@@ -95,7 +95,7 @@ impl<'a> CommandEnds<'a> {
         let new = rehearsal.plan.commands().filter(|command| self.find(command).is_none());
         new.map(|command| {
             format!(
-                "`{}` would run as well ({}), and is taken to succeed",
+                "`{}` would run as well ({}), and is assumed to succeed",
                 conclaude_core::messages::short(&command.run),
                 command.rule
             )
@@ -113,7 +113,7 @@ impl<'a> CommandEnds<'a> {
             let why = match (left, untrusted) {
                 (Some(one), _) => format!("{} {}", one.rule, one.after_rule()),
                 (None, Some(off)) => format!("it is off, {}", off.why),
-                (None, None) => "it is not in the config any more".into(),
+                (None, None) => "it is no longer in the config".into(),
             };
             format!("`{}` would not run: {why}", conclaude_core::messages::short(run))
         })

@@ -92,7 +92,7 @@ fn judged(record: &Value) -> anyhow::Result<Reassessment> {
         bail!("the transcript, in which the agent's prompt is looked for, is not recorded");
     }
     if has(Code::BudgetReached) || has(Code::BudgetNear) || has(Code::PriceUnknown) {
-        bail!("what was used then is not known any more; `conclaude budget` shows what is used now");
+        bail!("what was used then is no longer known; `conclaude budget` shows what is used now");
     }
     let known = RecordedEvent::of(event, record)?;
     // Without a transcript all files of the project would count.
@@ -100,7 +100,7 @@ fn judged(record: &Value) -> anyhow::Result<Reassessment> {
     let asked = ExplainEvent { client: known.client, changed, ..ExplainEvent::sample(&known.sample()) };
     let explained = explain(asked)?;
     let Some(rehearsal) = explained.rehearsal else {
-        bail!("conclaude has nothing to do with it any more");
+        bail!("conclaude no longer has anything to do with it");
     };
     unknown_files(record, &rehearsal)?;
     let recorded = text(record, "decision").unwrap_or_default();
@@ -160,7 +160,7 @@ fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
     let line = |script: &str| {
         let script = conclaude_core::messages::short(script);
         format!(
-            "`{script}` is taken not to run, as then: which files had changed is recorded only where commands ran for them"
+            "`{script}` is assumed not to run, as then: which files had changed is recorded only where commands ran for them"
         )
     };
     not_run.map(|one| line(&one.script)).collect()
@@ -312,7 +312,7 @@ fn guards_now(record: &Value, outcomes: &[Outcome]) -> Vec<String> {
         .map(|rule| (rule.key.clone(), rule.pattern.clone().unwrap_or_default(), rule.to_string()))
         .collect();
     let gone = then.iter().filter(|(key, pattern)| !now.iter().any(|one| one.0 == *key && one.1 == *pattern));
-    let gone = gone.map(|(key, pattern)| format!("{key} {pattern:?} does not match any more"));
+    let gone = gone.map(|(key, pattern)| format!("{key} {pattern:?} no longer matches"));
     let new = now.iter().filter(|one| !then.contains(&(one.0.clone(), one.1.clone())));
     gone.chain(new.map(|one| format!("{} matches now", one.2))).collect()
 }

@@ -171,7 +171,7 @@ fn a_broken_config_is_explained_at_the_start_of_a_session_too() {
     SessionStart on the main thread → failed
       ✗ invalid config [ROOT]/.conclaude.yaml: 1 problem;
         `conclaude validate` shows every problem
-      • reports what will not work in the session; that is not looked at here
+      • reports installation problems (not checked by `explain`)
     ⚠ SessionStart is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
@@ -184,7 +184,7 @@ fn a_broken_config_is_explained_at_the_start_of_a_session_too() {
 
     Commands, in this order
       none runs
-      • reports what will not work in the session; that is not looked at here
+      • reports installation problems (not checked by `explain`)
 
     Answer
       failed (exit 1)

@@ -47,8 +47,8 @@ fn commands_are_taken_to_end_as_they_did() {
     assert_snapshot!(shown.split_once("Today\n").unwrap().1, @r#"
       the config would decide otherwise: allowed
       · `:` would run as well (subagentStop.commands "*" in .conclaude.yaml:4), and
-        is taken to succeed
-      · `true` would not run: it is not in the config any more
+        is assumed to succeed
+      · `true` would not run: it is no longer in the config
       all of it: conclaude explain SubagentStop --agent coder
 
     Config
@@ -129,7 +129,7 @@ fn a_command_that_did_not_run_for_want_of_a_file_is_not_silently_left_out() {
     let today = shown.split_once("Today\n").unwrap().1;
     assert_snapshot!(today.split_once("\nConfig").unwrap().0, @"
     the config would decide the same: allowed
-    · `lint` is taken not to run, as then: which files had changed is recorded
+    · `lint` is assumed not to run, as then: which files had changed is recorded
       only where commands ran for them
     all of it: conclaude explain Stop
     ");

@@ -1,5 +1,5 @@
-//! Whether a path that is not there may be that of another file when a command comes to it: something in the script may make a link,
-//! or mount something.
+//! Whether a missing path may lead to another file when a command uses it: an earlier part of the script may make a link, or
+//! mount something.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use shell_effects::{Access, Doubt, SimpleCommand, program_name};
 
 use super::resolve::{Touch, Uncertainty};
 
-/// Programs by which a path leads to another file than before.
+/// Programs that can make a path lead to another file.
 const LINKING: &[&str] = &["ln", "link", "mount", "bindfs", "overlayroot", "unshare", "nsenter"];
 
-/// Programs that make no links, nor copy any.
+/// Programs that neither make nor copy links.
 const NOT_LINKING: &[&str] =
     &["mkdir", "cd", "pushd", "echo", "printf", "cat", "ls", "test", "[", "set", "true", "touch", "export"];
 
@@ -19,7 +19,7 @@ const NOT_LINKING: &[&str] =
 pub struct LinkMakers {
     /// The indices of the first and the last command that makes links, or runs code that cannot be known.
     commands: Option<(usize, usize)>,
-    /// The index of the first command that is not known to make none.
+    /// The index of the first command that may make one.
     first_unknown: Option<usize>,
     has_link: bool,
     has_code: bool,
@@ -51,7 +51,7 @@ impl LinkMakers {
         if is_other_linking || self.has_link || (own > 0 && self.has_code) {
             return true;
         }
-        // Anything may have made its directory.
+        // Anything may have created its directory.
         let has_directory = touch.path.parent().is_some_and(Path::is_dir);
         !has_directory && self.first_unknown.is_some_and(|first| first < own)
     }

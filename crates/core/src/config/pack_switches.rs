@@ -1,4 +1,4 @@
-//! The section `packs`: what rules of packs do instead of what the pack says.
+//! The section `packs`: changes what rules of packs do.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::packs;
 /// The key of the section.
 pub const PACKS: &str = "packs";
 
-/// What a rule of a pack does, the strictest last.
+/// The action of a pack's rule, the strictest last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RuleAction {
@@ -38,7 +38,7 @@ impl RuleAction {
         }
     }
 
-    /// As configs have it.
+    /// The word in configs.
     #[must_use]
     pub fn named(word: &str) -> Option<RuleAction> {
         match word {
@@ -50,7 +50,7 @@ impl RuleAction {
     }
 }
 
-/// The name of a rule. It is not kept: `packs` is applied to values of the file, and messages look it up.
+/// The name of a rule. It is not stored: `packs` is applied to the values of the file, and messages look it up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleName;
 
@@ -90,7 +90,7 @@ impl JsonSchema for RuleName {
 
 type SwitchEntries = Entries<String, Option<Entries<String, Option<RuleAction>, 1_000>>, 100>;
 
-/// What rules of packs do instead, by the pack and the rule. The values are applied where the files become one config.
+/// Changes what rules of packs do, by pack and rule. The values are applied when the files become one config.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "SwitchEntries")]
 pub struct PackSwitches;
@@ -122,7 +122,7 @@ impl TryFrom<SwitchEntries> for PackSwitches {
     }
 }
 
-/// An action or nothing, as one name in the schema: it has hundreds of them.
+/// An action or nothing. Named, because the schema refers to it hundreds of times.
 struct RuleSwitch;
 
 impl JsonSchema for RuleSwitch {
@@ -156,7 +156,7 @@ impl JsonSchema for PackSwitches {
         };
         let packs: Map<String, Value> = packs::ALL.iter().map(of_pack).collect();
         json_schema!({
-            "description": "What rules of packs do instead, by the pack and the rule.",
+            "description": "Changes what rules of packs do, by pack and rule.",
             "type": "object",
             "properties": packs,
             "additionalProperties": false,

@@ -1,4 +1,4 @@
-//! Permits of the user, by `conclaude allow`: what guards and rules for permissions are against is let through after all.
+//! Permits of the user, from `conclaude allow`: they override guards and permission rules.
 
 use super::context::Context;
 use super::guards;
@@ -8,16 +8,16 @@ use conclaude_core::permit;
 use conclaude_core::plan::Plan;
 use conclaude_store::store::permits::{self, ClaimedAt, Permit, PermittedCall, input_hash};
 
-/// Lets a call through that the user has permitted. State is looked up only if something is against the call.
+/// Allows a call that the user has permitted. State is read only if something forbids the call.
 pub(super) fn apply(context: &Context<'_>, plan: &Plan, outcomes: &mut [Outcome]) {
     let (at, mildest) = match plan.event {
         EventKind::PreToolUse => (ClaimedAt::Use, Verdict::Ask),
-        // The user is asked already.
+        // The user is already asked.
         EventKind::PermissionRequest => (ClaimedAt::PermissionRequest, Verdict::Block),
         EventKind::PostToolUse | EventKind::PostToolUseFailure => return finish(context),
         _ => return,
     };
-    // What a hook makes of the input is not what was permitted.
+    // The permit does not cover an input that a hook has changed.
     if outcomes.iter().any(|outcome| outcome.updated_input().is_some()) {
         return;
     }
@@ -32,14 +32,14 @@ pub(super) fn apply(context: &Context<'_>, plan: &Plan, outcomes: &mut [Outcome]
     }
 }
 
-/// Whether a permit of the user would let through what this is against.
+/// Whether a permit of the user would override this outcome.
 pub(super) fn is_covered(outcome: &Outcome) -> bool {
     let Evidence::Finding(finding) = &outcome.evidence else { return false };
     let built_in = finding.rule.as_deref().and_then(|rule| rule.built_in_name());
     permit::check_coverage(finding.code.as_str(), built_in).is_ok()
 }
 
-/// The permit for this call, if there is one. It is used up by that, if it is for one call.
+/// The permit for this call, if there is one. A permit for one call is then used up.
 fn claim(context: &Context<'_>, at: ClaimedAt) -> Option<Permit> {
     let input = hash_of_input(context)?;
     call(context, &input).claim(at)
@@ -59,7 +59,7 @@ fn call<'a>(context: &'a Context<'_>, input: &'a str) -> PermittedCall<'a> {
     }
 }
 
-/// A call that ran asks for no permission any more.
+/// A finished call needs no permission any more.
 fn finish(context: &Context<'_>) {
     if !permits::has_any(context.payload().session_id()) {
         return;
@@ -77,8 +77,8 @@ fn overruled(outcome: &Outcome, permit: &Permit) -> Outcome {
         matched: finding.and_then(|finding| finding.matched.clone()).unwrap_or_default(),
     };
     let what = format!(
-        "the user's permit of {} for the call of record {} overrules a {kind}",
-        permit.time, permit.record
+        "record {}: the user allowed this call ({}), which overrides a {kind}",
+        permit.record, permit.time
     );
     Outcome { verdict: Verdict::Pass, message: String::new(), evidence: Evidence::Permitted(overruled, what) }
 }

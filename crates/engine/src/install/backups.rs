@@ -1,4 +1,4 @@
-//! Copies of settings as they were, with the time in their names. They are in the user's own state: settings may hold secrets, and a
+//! Copies of settings files, with the time in their names. They are in the user's own state: settings may hold secrets, and a
 //! project's folder is shared.
 
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const MAX_COPIES: usize = 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackupKind {
-    /// The file before there was anything of ours in it.
+    /// The file before it had anything of ours.
     Before,
     /// There was none.
     Absent,
@@ -66,7 +66,7 @@ impl Backups {
         Backups { settings: settings.to_owned(), folder }
     }
 
-    /// Where the first versions kept it: beside the settings.
+    /// Where the first versions stored it: next to the settings.
     fn beside(&self, kind: BackupKind) -> PathBuf {
         self.settings.with_extension(kind.extension())
     }
@@ -102,7 +102,7 @@ impl Backups {
         self.found().into_iter().filter_map(read).collect()
     }
 
-    /// Keeps a copy, that only the user can read, and says where. One that is the newest already is not written again.
+    /// Writes a copy that only the user can read, and returns its path. A copy equal to the newest is not written again.
     pub fn keep(&self, kind: BackupKind, text: &str) -> Result<PathBuf, InstallError> {
         let own = self.folder.as_ref().zip(self.name(kind)).ok_or(InstallError::NoBackupFolder)?;
         let (folder, name) = own;
@@ -119,13 +119,13 @@ impl Backups {
             time += SignedDuration::from_millis(1);
             path = folder.join(dated(&name, time));
         }
-        // Only the user can read a temporary file, and that stays so when it gets its name.
+        // Only the user can read a temporary file, and renaming keeps that.
         files::write_atomically(&path, text.as_bytes())?;
         self.prune();
         Ok(path)
     }
 
-    /// Keeps that there was no file, where older copies would say otherwise.
+    /// Records that no file existed, so an older backup is not restored.
     pub fn keep_absence(&self) -> Result<(), InstallError> {
         if !self.found().is_empty() {
             self.keep(BackupKind::Absent, "")?;
@@ -133,7 +133,7 @@ impl Backups {
         Ok(())
     }
 
-    /// Removes the oldest copies, but never the last one of the file before there was anything of ours in it.
+    /// Removes the oldest copies, but never the last one from before the first registration.
     fn prune(&self) {
         let found = self.found();
         let newest_before = found.iter().position(|(kind, ..)| *kind == BackupKind::Before);
@@ -144,7 +144,7 @@ impl Backups {
         }
     }
 
-    /// Moves copies of earlier versions out of the project, where git would take them; where they were and are.
+    /// Moves copies of earlier versions out of the project, where git would add them. Returns their old and new paths.
     pub fn move_out(&self) -> Result<Vec<(PathBuf, PathBuf)>, InstallError> {
         let mut moved = Vec::new();
         for kind in BackupKind::ALL {
@@ -152,7 +152,7 @@ impl Backups {
             let Ok(text) = files::read_text(&beside, MAX_BYTES) else { continue };
             let is_own = |copy: &&Backup| copy.kind == kind && copy.path != beside;
             let own = self.all().iter().find(is_own).map(|copy| copy.path.clone());
-            // A newer one is there already.
+            // A newer one already exists.
             let to = own.map_or_else(|| self.keep(kind, &text), Ok)?;
             std::fs::remove_file(&beside)?;
             moved.push((beside, to));
@@ -164,7 +164,7 @@ impl Backups {
         self.found().into_iter().map(|(_, _, path)| path).collect()
     }
 
-    /// The copies with hooks that are nowhere else: neither the settings nor a newer copy has them.
+    /// The copies with hooks that are nowhere else: neither in the settings nor in a newer copy.
     pub fn only_copies(&self) -> Vec<PathBuf> {
         let now = files::read_text(&self.settings, MAX_BYTES).unwrap_or_default();
         let mut known = user_hooks(&now);
@@ -179,7 +179,7 @@ impl Backups {
         found
     }
 
-    /// Removes the copies of what the file is again, and returns them.
+    /// Removes the copies that equal the restored file, and returns them.
     pub fn forget_restored(&self, text: Option<&str>) -> Vec<PathBuf> {
         let mut forgotten = Vec::new();
         for copy in self.all() {
@@ -203,7 +203,7 @@ impl Backups {
         }
     }
 
-    /// Removes all copies but the only one of something.
+    /// Removes all copies except the only copy of something.
     pub fn forget_all(&self) {
         let kept = self.only_copies();
         for path in self.existing() {
@@ -219,7 +219,7 @@ fn dated(name: &str, time: Timestamp) -> String {
     format!("{name}.{}", time.strftime("%Y%m%dT%H%M%S%3fZ"))
 }
 
-/// The hooks of the user's that a text has, beyond these.
+/// The user's hooks in a text, except these.
 pub fn missing(text: &str, here: &[UserHook]) -> Vec<UserHook> {
     user_hooks(text).into_iter().filter(|hook| !here.contains(hook)).collect()
 }

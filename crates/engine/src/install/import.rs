@@ -156,7 +156,7 @@ pub fn fate(hook: &UserHook, existing: Option<&ConclaudeConfig>) -> Fate {
     }
 }
 
-/// Whether a hook that refuses something would refuse it no longer as this command.
+/// Whether importing the hook would lose its block.
 fn loses_blocks(event: EventKind, command: &CommandConfig) -> bool {
     let refuses = matches!(event.blocking(), Blocking::Tool | Blocking::Permission | Blocking::Action { .. });
     refuses && !command.is_hook() && command.on_failure != Some(Reaction::Block)
@@ -260,7 +260,7 @@ fn differences(hook: &UserHook) -> Vec<String> {
     }
     if let Some(text) = hook.hook.get("statusMessage").and_then(Value::as_str) {
         found.push(format!(
-            "{name} had the `statusMessage` {text:?}, which Claude Code does not show any more: commands of a config have none"
+            "{name} had the `statusMessage` {text:?}, which Claude Code no longer shows: commands of a config have none"
         ));
     }
     found

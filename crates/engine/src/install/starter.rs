@@ -21,7 +21,7 @@ pub const GENERAL: &str = "general-purpose";
 /// The name by which one list of commands is used twice.
 const ANCHOR: &str = "checks";
 
-/// The most that one command gets, in seconds, and what all get together: Claude Code waits no longer for a stop.
+/// Timeout of one command and of all, in seconds. The second is Claude Code's own limit at a stop.
 const MAX_SECONDS: usize = 600;
 const MAX_TOTAL_SECONDS: usize = 3_600;
 

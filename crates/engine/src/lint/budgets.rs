@@ -42,7 +42,7 @@ fn looser_layers(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
                 continue;
             }
             let what = format!("{}: this value has no effect", keys.join("."));
-            let why = format!("{origin} is of an outer layer, and stricter");
+            let why = format!("{origin} comes from an outer layer and is stricter");
             let help = "remove it, or raise a session with `conclaude budget raise`";
             found.push(Remark::at(value.span, what).because(why).help(help));
         }

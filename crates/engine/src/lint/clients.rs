@@ -18,7 +18,7 @@ pub(super) fn check(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
         let has_gates = config.des.as_ref().is_some_and(DesConfig::is_enabled);
         if has_gates && !client.changes_input {
             let what = format!(
-                "{}: `des`: agents are not told their boundaries, since a hook of {} cannot change the input of a tool: denials say them",
+                "{}: `des`: {} cannot change tool input, so agents learn their boundaries only from denials",
                 client.name, client.title
             );
             found.push(Remark::new(["des"], what));
@@ -57,11 +57,11 @@ fn of_command(client: &Dialect, entry: CommandEntry<'_>) -> Vec<Remark> {
     for (key, reaction) in [("onFailure", command.on_failure), ("onTimeout", command.on_timeout)] {
         if reaction == Some(Reaction::Block) && possible.block.is_none() {
             let title = client.title;
-            add(key, format!("`{key}: block` blocks nothing: {title} was not seen to act on a block there"));
+            add(key, format!("`{key}: block` has no effect: {title} ignores a block at this event"));
         }
     }
     if command.context == Some(true) && !possible.context {
-        add("context", format!("`context: true` gives nothing: {} reads no context there", client.title));
+        add("context", format!("`context: true` has no effect: {} reads no context there", client.title));
     }
     found
 }

@@ -84,7 +84,7 @@ impl FileRuleList<'_> {
         let is_of_project = plain.trim_end_matches('/').contains('/') && !plain.starts_with(['/', '~']);
         if rule.value.0.outside == Some(true) && is_of_project {
             let remark = self.remark(index, format!("{}: `{}` covers nothing", self.key, pattern(rule)));
-            let why = "a pattern with `/` is one of the project, and `outside` leaves that out";
+            let why = "a pattern with `/` matches files of the project, which `outside` excludes";
             return Some(
                 remark.because(why).help("remove `outside`, or start the pattern with `//` or `~/`"),
             );
@@ -106,7 +106,7 @@ impl FileRuleList<'_> {
         let written = pattern(rule);
         let remark = self.remark(index, format!("{}: `{written}` protects nothing", self.key));
         let why =
-            format!("`{}` in line {} frees all of it again: the last match decides", pattern(by), by.line);
+            format!("`{}` in line {} excepts all of it again: the last match decides", pattern(by), by.line);
         Some(remark.because(why).help("remove one of the two, or move this one after it"))
     }
 
@@ -167,7 +167,7 @@ impl FileRuleList<'_> {
             None => earlier.first()?,
         };
         remark(
-            format!("`{}` is of an outer layer, which does not let this one free it", pattern(held)),
+            format!("`{}` comes from an outer layer and is not overridable", pattern(held)),
             "write `overridable: true` there, if it is yours".into(),
         )
     }

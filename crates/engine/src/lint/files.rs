@@ -26,7 +26,7 @@ pub(super) fn check(config: &ConclaudeConfig, context: &LintContext, found: &mut
         if event.row().subject == Subject::Field("tool_name") && alternatives(pattern).iter().all(is_without)
         {
             let remark = Remark::new(keys, format!("{section}: this command never runs"));
-            let why = format!("`files` is about files that are written, and `{pattern}` writes none");
+            let why = format!("`files` needs written files, and `{pattern}` writes none");
             found.push(remark.because(why).help("remove `files`"));
             continue;
         }
@@ -34,7 +34,7 @@ pub(super) fn check(config: &ConclaudeConfig, context: &LintContext, found: &mut
         if globs.iter().all(|glob| glob.starts_with('!')) {
             let remark = Remark::new(keys, format!("{section}: this command never runs"));
             let help = format!("write `files: [\"*\", \"{}\"]`", globs.join("\", \""));
-            found.push(remark.because("its `files` only leave files out").help(help));
+            found.push(remark.because("its `files` only exclude files").help(help));
             continue;
         }
         for (at, glob) in globs.iter().enumerate() {

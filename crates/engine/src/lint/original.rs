@@ -81,7 +81,7 @@ fn differences(config: &ConclaudeConfig, flat: &[EventKind]) -> Vec<Remark> {
                 [name, "commands"],
                 format!("{name}: every pattern that matches runs its commands"),
             );
-            let help = "write `match: first` for that, or `match: all` if it is meant so";
+            let help = "write `match: first` for that, or `match: all` if that is intended";
             found.push(remark.because("conclaude 0.2 ran only those of the first one").help(help));
         }
         if BLOCKED.contains(event) && section.commands().any(|command| command.on_failure.is_none()) {

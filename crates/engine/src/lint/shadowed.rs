@@ -34,7 +34,7 @@ pub(super) fn no_fallback(config: &ConclaudeConfig) -> Option<Remark> {
     let name = EventKind::SubagentStop.row().section;
     let remark = Remark::new([name, "commands", "*"], format!("{name}: `*` is not a fallback here"));
     let why = "its commands run first, and for every agent, also where another pattern matches";
-    let help = "write `match: first` for one pattern per agent, or `match: all` if it is meant so";
+    let help = "write `match: first` for one pattern per agent, or `match: all` if that is intended";
     Some(remark.because(why).help(help))
 }
 
@@ -74,7 +74,7 @@ pub(super) fn held_switches(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
                 continue;
             }
             let what = format!("{}: this value of `{}` has no effect", keys[0], keys[1]);
-            let why = format!("{used} is of an outer layer, which does not let this one relax it");
+            let why = format!("{used} comes from an outer layer and is not overridable");
             let remark = Remark::at(value.span, what).because(why);
             found.push(remark.help("remove it, or write `overridable: true` there, if it is yours"));
         }

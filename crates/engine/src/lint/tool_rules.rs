@@ -87,7 +87,7 @@ impl RulePosition<'_> {
         let file = loaded.origins.sources().get(held.source)?.path.display();
         let what = format!("{KEY}: this rule for `{}` can never decide", rule.value.tool.as_str());
         let why = format!(
-            "{file}:{} is stricter, and of an outer layer, which does not let this one relax it",
+            "{file}:{} is stricter, comes from an outer layer and is not overridable",
             held.line
         );
         Some(self.remark("tool", what).because(why).help("write `overridable: true` there, if it is yours"))

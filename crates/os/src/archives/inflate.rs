@@ -1,4 +1,4 @@
-//! Gzip: what `gzip` packed, in one piece (RFC 1951 and 1952).
+//! Unpacks a gzip file with one member (RFC 1951 and 1952).
 
 use crate::budget::Budget;
 
@@ -8,7 +8,7 @@ const MAX_BITS: usize = 15;
 /// The order in which the lengths of the codes for lengths are written.
 const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/// The unpacked bytes, `max` at most. None for what is damaged, larger, or followed by more.
+/// The unpacked bytes, `max` at most. `None` if the data is damaged, larger, or followed by more.
 pub(super) fn gunzip(packed: &[u8], max: usize, budget: &Budget) -> Option<Vec<u8>> {
     let data = packed.get(header_length(packed)?..)?;
     let mut reader = BitReader { bytes: data, at: 0, bits: 0, count: 0 };
@@ -200,7 +200,7 @@ fn coded(reader: &mut BitReader<'_>, out: &mut Vec<u8>, max: usize, codes: &Code
     }
 }
 
-/// A length: its first value, and more of it in some bits.
+/// A length: a base value plus some extra bits.
 fn extended_length(reader: &mut BitReader<'_>, symbol: usize) -> Option<usize> {
     let extra = if symbol < 8 || symbol == 28 { 0 } else { symbol / 4 - 1 };
     let start = match symbol {

@@ -1,4 +1,4 @@
-//! `xargs` and `parallel`: a command for each of many arguments.
+//! `xargs` and `parallel`: one command for each of many arguments.
 
 use crate::Quoting;
 use crate::analysis::analyzer::Analyzer;
@@ -37,8 +37,8 @@ pub(crate) fn xargs(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// `parallel CODE ::: ARGUMENTS`: a text for a shell, with each argument after it or in the place of `{}`. Without a text the
-/// arguments are the commands.
+/// `parallel CODE ::: ARGUMENTS`: shell text, with each argument after it or in place of `{}`. Without that text the arguments
+/// are the commands.
 pub(crate) fn parallel(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let (arguments, rest) = (&call.arguments, call.rest);
     let is_list = |field: &Field| matches!(field.text.as_str(), ":::" | ":::+" | "::::");
@@ -65,10 +65,10 @@ pub(crate) fn parallel(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// What is not known of the arguments of `xargs`.
+/// The word for unknown arguments of `xargs`.
 pub(crate) const GIVEN: &str = "the arguments of xargs";
 
-/// The words that are given on the standard input: lines, where each takes the position of a placeholder.
+/// The words from the standard input: lines, if each replaces a placeholder.
 fn given(input: &Stream, arguments: &Arguments, by_lines: bool) -> Vec<Field> {
     let printed = match input {
         _ if arguments.has(&["-a", "--arg-file"]) => return vec![Field::unknown(GIVEN)],
@@ -99,7 +99,7 @@ pub(crate) fn lines(input: &Stream) -> Vec<Field> {
 /// A file of a directory, as a part of a word.
 const FOUND: &str = "what was found";
 
-/// A word with a placeholder replaced by what it stands for.
+/// A word with its placeholder replaced.
 pub(crate) fn replaced(word: &Field, mark: &str, by: &Field) -> Field {
     if !word.text.contains(mark) {
         return word.clone();

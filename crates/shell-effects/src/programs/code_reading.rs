@@ -1,5 +1,5 @@
-//! Whether code in another language only reads files. The code is split into tokens: every function that it calls must be on a short list,
-//! and nothing else on that list may get another meaning. Whatever is not understood may write.
+//! Whether code in another language only reads files. The code is split into tokens. Every function that it calls must be on a
+//! short list, and nothing may redefine a name on that list. Code that is not understood may write.
 
 use self::lists::{AWK, FS, Harmless, JAVASCRIPT, NAMED, OS_PATH, PERL, PHP, PYTHON, READ_MODES, RUBY};
 use self::token::{Token, arguments, tokens};
@@ -35,7 +35,7 @@ const INTERPRETERS: &[(&str, CodeKind)] = &[
     ("nawk", CodeKind::Awk),
 ];
 
-/// Which language an interpreter runs. Other code may do anything.
+/// The language of an interpreter. `None` for code that may do anything.
 pub(super) fn kind_of(interpreter: &str) -> Option<CodeKind> {
     INTERPRETERS.iter().find(|(start, _)| interpreter.starts_with(start)).map(|(_, kind)| *kind)
 }
@@ -53,7 +53,7 @@ struct Reader<'t, 'c> {
     kind: CodeKind,
 }
 
-/// Each looks at one token, and is None if that may do more than read.
+/// Each function checks one token. `None` means that it may do more than read.
 impl<'c> Reader<'_, 'c> {
     fn lists(&self) -> &'static Harmless {
         match self.kind {
@@ -98,7 +98,7 @@ impl<'c> Reader<'_, 'c> {
         }
     }
 
-    /// What is called: a name, which is looked at itself.
+    /// A call: the name is checked on its own.
     fn parenthesis(&self, at: usize) -> Option<()> {
         let lists = self.lists();
         match self.before(at, 1) {
@@ -148,7 +148,7 @@ impl<'c> Reader<'_, 'c> {
         if is_clear { Some(()) } else { None }
     }
 
-    /// A name on the lists has the meaning that it has there.
+    /// A listed name must have its listed meaning.
     fn name(&self, at: usize, name: &str) -> Option<()> {
         let lists = self.lists();
         // `from pathlib import Path`
@@ -190,7 +190,7 @@ impl<'c> Reader<'_, 'c> {
         }
     }
 
-    /// Where functions are called without parentheses, each name must be known.
+    /// Perl and Ruby call functions without parentheses, so each name must be known.
     fn is_listed(&self, at: usize, name: &str) -> bool {
         let lists = self.lists();
         let is_number = name.starts_with(|c: char| c.is_ascii_digit());

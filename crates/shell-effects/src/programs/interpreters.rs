@@ -1,4 +1,4 @@
-//! Programs that run code: shells, whose code is read, and others, whose code is not.
+//! Programs that run code: shells, whose code is read, and interpreters, whose code is not.
 
 use std::rc::Rc;
 
@@ -41,7 +41,7 @@ pub(crate) const INTERPRETERS: &[Program] = &[
     special(&["ruby"], "-e= -i? -I= -r= -F? -C= -x?", in_place).stdin(Stdin::Code),
 ];
 
-/// Options of node that name what it writes.
+/// Options of node that name a file that it writes.
 const OUTPUTS: &[&str] = &[
     "--cpu-prof-dir",
     "--cpu-prof-name",
@@ -64,7 +64,7 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.start_up_file(file, call.command);
     }
     start_up_files(analyzer, &options, call.command);
-    // It only checks the syntax, unless that is switched off again or it is interactive.
+    // It only checks the syntax, unless that is switched off again or the shell is interactive.
     let is_check = options.has(&["-n"]) && !options.has(&["-i"]) && words.len() + 1 == call.fields.len();
     if is_check {
         return rest
@@ -103,14 +103,14 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         Some(file) => {
             let arguments = rest.get(1..).unwrap_or_default();
             analyzer.script_with_arguments(file, arguments, call, Language::NewShell);
-            // Its arguments are like those of a program that we do not know.
+            // Its arguments are those of an unknown program.
             analyzer.unknown_program(rest);
         }
         None => analyzer.code_from_input(call.name, Language::NewShell),
     }
 }
 
-/// The files that a shell runs at its start: one that is interactive, and one of a login.
+/// The files that a shell runs when it starts as an interactive shell or as a login shell.
 fn start_up_files(analyzer: &mut Analyzer<'_>, options: &Arguments, command: usize) {
     let Some(home) = analyzer.home().map(|home| home.trim_end_matches('/').to_owned()) else { return };
     let names: &[&str] = if options.has(&["-l", "--login"]) {
@@ -133,7 +133,7 @@ fn later(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// Without the options that switch something off, such as `+x` and `+o posix`.
+/// Without options that switch something off, such as `+x` and `+o posix`.
 fn without_plus(words: &[Field]) -> Vec<Field> {
     let (mut kept, mut at) = (Vec::new(), 0);
     while let Some(word) = words.get(at) {
@@ -152,7 +152,7 @@ fn without_plus(words: &[Field]) -> Vec<Field> {
     kept
 }
 
-/// Options with code. Those of node have a module after `-r`.
+/// Options with code. After `-r`, node expects a module.
 const CODE: &[&str] = &["-c", "-e", "-E", "-p", "-r", "--eval", "--print", "--command", "-Command"];
 const NODE_CODE: &[&str] = &["-c", "-e", "-E", "-p", "--eval", "--print", "--command"];
 
@@ -165,7 +165,7 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         .cloned()
         .collect();
     for text in &code {
-        // All of it is what another command prints, or what a variable holds.
+        // All of it is the output of another command, or the value of a variable.
         if is_wholly_unknown(text) {
             analyzer.unknown_code(call.name, text.shown());
         } else {
@@ -229,7 +229,7 @@ fn python_module(analyzer: &mut Analyzer<'_>, call: &Call<'_>, module: &Field) {
     }
 }
 
-/// What follows `python -c CODE`, which the code may read as its arguments.
+/// The words after `python -c CODE`. The code may read them as its arguments.
 fn operands_of_code(analyzer: &mut Analyzer<'_>, call: &Call<'_>, code: &[Field], operands: &[Field]) {
     let runs = |code: &Field| {
         code_access::of(call.name, &code.text).runs && code.text.to_ascii_lowercase().contains("argv")
@@ -246,7 +246,7 @@ fn operands_of_code(analyzer: &mut Analyzer<'_>, call: &Call<'_>, code: &[Field]
         if evaluates_operands {
             analyzer.inline_code(call.name, operand.shown());
         }
-        // It may be what the code runs.
+        // The code may run it.
         if runs_operands {
             analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(operand, "sh")));
         }
@@ -254,7 +254,7 @@ fn operands_of_code(analyzer: &mut Analyzer<'_>, call: &Call<'_>, code: &[Field]
     }
 }
 
-/// What runs beside the script of an interpreter: a module that node loads first, and what it reads from its terminal afterwards.
+/// What runs in addition to an interpreter's script: a module that node loads first, and its input afterwards.
 fn preloaded(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let is_node = call.program.options == NODE;
     if is_node {
@@ -268,7 +268,7 @@ fn preloaded(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// A compiler: source files that this script wrote are read as code, and so is its input.
+/// A compiler: reads source files that this script wrote, and its input, as code.
 fn compile(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     analyzer.unknown_program(call.fields);
     // `-wrapper PROGRAM,ARGUMENT`.
@@ -356,7 +356,7 @@ fn in_place(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// A command that Perl runs in the place of a file: `perl -ne CODE 'ls |'`.
+/// A command that Perl runs instead of opening a file: `perl -ne CODE 'ls |'`.
 fn piped_operand(call: &Call<'_>, operand: &Field) -> Option<Field> {
     if call.program.name() == "perl" { inline_calls::piped_name(operand) } else { None }
 }
@@ -376,7 +376,7 @@ pub(crate) fn is_descriptor(file: &Field) -> bool {
     file.text.starts_with("/dev/fd/")
 }
 
-/// Without a `-` that ends the options, or stands for one.
+/// Without a `-` at the start, which ends the options or stands for one.
 pub(crate) fn without_dash(words: &[Field]) -> &[Field] {
     words.split_first().filter(|(first, _)| first.text == "-").map_or(words, |(_, rest)| rest)
 }

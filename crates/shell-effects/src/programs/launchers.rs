@@ -1,4 +1,4 @@
-//! Commands that a subcommand runs: here in another environment, in a container, or on another machine.
+//! Commands that a subcommand runs: in another environment here, in a container, or on another machine.
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
@@ -9,7 +9,7 @@ use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::network;
 use crate::programs::program::{Launch, Place, Program, ShellTexts, Subcommand, SubcommandAction};
 
-/// The command of a subcommand, if that runs one.
+/// The command of a subcommand, if it runs one.
 pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
     let Some((subcommand, launch, rest)) = launcher(call.program, words) else {
@@ -36,7 +36,7 @@ fn without_launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
     }
     let is_compose = call.name == "docker-compose" || is("compose");
-    // What the containers are given is shown by these only.
+    // Only these show what the containers get.
     if !is_compose || is("config") || is("convert") {
         return analyzer.unknown_program(call.fields);
     }
@@ -52,13 +52,13 @@ fn without_launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     analyzer.unknown_program(&words);
 }
 
-/// Subcommands that change nothing in the directory that they work in.
+/// Subcommands that change nothing in their directory.
 const LOOKING: &[&str] = &[
     "audit", "config", "env", "help", "info", "list", "ls", "outdated", "test", "version", "vet", "view",
     "why",
 ];
 
-/// A program of many subcommands may change anything in the directory that an option names.
+/// A program with many subcommands may change anything in the directory that an option names.
 pub(crate) fn works_elsewhere(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let directories = directories_before(call);
     if !call.fields.iter().any(|field| LOOKING.contains(&field.text.as_str())) {
@@ -66,7 +66,7 @@ pub(crate) fn works_elsewhere(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// The directories that the options before a subcommand name.
+/// The directories in options before the subcommand.
 fn directories_before(call: &Call<'_>) -> Vec<Field> {
     let flags = call.program.subcommand_options.unwrap_or_default();
     let words = call.fields.get(1..).unwrap_or_default();
@@ -103,7 +103,7 @@ fn run_launched(analyzer: &mut Analyzer<'_>, call: &Call<'_>, launched: &Launche
     let command = command_of(launch, rest, length);
     let before = call.fields.get(..call.fields.len() - command.len()).unwrap_or_default();
     let is_remote = launch.place == Place::RemoteShell;
-    // A key is used by ssh, and shown to nobody.
+    // Ssh uses a key and shows it to nobody.
     let is_key = |field: &Field| is_remote && options.values(&["-i"]).any(|key| key == field);
     let before: Vec<Field> = before.iter().filter(|field| !is_key(field)).cloned().collect();
     analyzer.unknown_program(&before);
@@ -111,7 +111,7 @@ fn run_launched(analyzer: &mut Analyzer<'_>, call: &Call<'_>, launched: &Launche
         let code = stream::joined(command, " ");
         analyzer.inside(call.command, launch.place != Place::Here, |analyzer| {
             if command.is_empty() {
-                // The shell over there reads what is sent.
+                // The remote shell reads its input.
                 analyzer.code_from_input("ssh", Language::NewShell);
             } else {
                 analyzer.subshell(|analyzer| analyzer.code(&code, "ssh"));
@@ -122,7 +122,7 @@ fn run_launched(analyzer: &mut Analyzer<'_>, call: &Call<'_>, launched: &Launche
     }
 }
 
-/// Files of this machine that a container is given: `-v /data:/data`, `--mount type=bind,source=/data,target=/data`.
+/// Files of this machine that a container gets: `-v /data:/data`, `--mount type=bind,source=/data,target=/data`.
 fn mounts(analyzer: &mut Analyzer<'_>, options: &Arguments, command: usize) {
     let volumes = options
         .values(&["-v", "--volume"])
@@ -132,7 +132,7 @@ fn mounts(analyzer: &mut Analyzer<'_>, options: &Arguments, command: usize) {
         parts.find(|(key, _)| matches!(*key, "source" | "src")).map(|(_, source)| (mount, source))
     });
     for (field, source) in volumes.chain(sources) {
-        // Others are the names of volumes.
+        // Other names are volumes.
         if field.is_literal() && source.starts_with(['/', '.', '~']) {
             analyzer.touch(Access::Mount, &Field::literal(source), command);
         }
@@ -168,7 +168,7 @@ fn after<'f>(program: &Program, subcommand: &str, words: &'f [Field]) -> Option<
     Some(rest)
 }
 
-/// The words of the command: after `--` if that is given, else after the operands.
+/// The words of the command: after `--` if there is one, else after the operands.
 fn command_of<'f>(launch: &Launch, rest: &'f [Field], length: usize) -> &'f [Field] {
     let position = |names: &[&str], skipped: usize| {
         let found = rest.iter().skip(skipped).position(|field| names.contains(&field.text.as_str()));

@@ -1,12 +1,12 @@
-//! Misspelled keys of markers: with another hyphen, an underscore, an invisible character, or a character of another alphabet
-//! that looks the same. A comment that was meant to switch a gate on must not be ignored.
+//! Misspelled keys of markers: with another hyphen, an underscore, an invisible character, or a similar character of another
+//! alphabet. A comment that was meant to enable a gate must not be ignored.
 
 use super::{CLOSE, KEYS, OPEN};
 
-/// The separator after the key of a marker, and what looks like it.
+/// The separator after the key of a marker, and similar characters.
 const SEPARATORS: [char; 3] = [':', '=', '：'];
 
-/// A key is looked for in this number of bytes, so that a prompt full of openings is read once. A key has 18 characters at most;
+/// A key is searched in this number of bytes, so that a prompt full of openings is read once. A key has 18 characters at most;
 /// the rest is for invisible ones.
 const MAX_KEY: usize = 256;
 
@@ -31,7 +31,7 @@ impl NearMiss {
     }
 }
 
-/// Characters that look the same, or are invisible, are shown as escapes.
+/// Shows similar and invisible characters as escapes.
 fn with_escapes(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() }).collect()
 }
@@ -50,13 +50,13 @@ impl FalseOpening {
     }
 }
 
-/// What looks like the start of a marker, with other dashes, blanks, invisible or wide characters in `<!--`.
+/// Text similar to the start of a marker, with other dashes, blanks, invisible or wide characters in `<!--`.
 pub(super) fn false_openings(prompt: &str) -> Vec<FalseOpening> {
     let starts = prompt.char_indices().filter(|(_, c)| matches!(seen_as(*c), Some('<')));
     starts.filter_map(|(at, _)| false_opening(prompt.get(at..)?)).collect()
 }
 
-/// The same for a text that starts with what looks like `<`.
+/// The same for a text that starts with a character similar to `<`.
 fn false_opening(text: &str) -> Option<FalseOpening> {
     let is_between = |c: char| !matches!(c, '\n' | '\r') && (c.is_whitespace() || seen_as(c).is_none());
     let (_, rest) = text.split_at(text.chars().next()?.len_utf8());
@@ -112,7 +112,7 @@ fn key_in_words(before: &str, value: &str) -> Option<&'static str> {
     if is_value(&value) { Some(key) } else { None }
 }
 
-/// `DES-VALIDATION required`, `des_validation`: the line starts with the key, and nothing says what its value is.
+/// `DES-VALIDATION required`, `des_validation`: the line starts with the key, without a separator before a value.
 fn without_separator(line: &str) -> Option<NearMiss> {
     let first = line.split_whitespace().next()?;
     let all = folded(line);
@@ -125,7 +125,7 @@ fn without_separator(line: &str) -> Option<NearMiss> {
     Some(NearMiss { written: written.to_owned(), key: "VALIDATION" })
 }
 
-/// The key that this was meant to be, if any.
+/// The key that was probably meant, if any.
 fn key_of(written: &str) -> Option<&'static str> {
     let written = folded(written);
     let name = written.strip_prefix("DES")?;
@@ -146,7 +146,7 @@ fn folded(text: &str) -> String {
         .collect()
 }
 
-/// The ASCII character that this one looks like.
+/// The ASCII character that looks like this one.
 fn seen_as(c: char) -> Option<char> {
     const LOOKS_LIKE: [(&str, char); 29] = [
         ("АаΑα", 'A'),
@@ -203,7 +203,7 @@ fn styled_letter(c: char) -> Option<char> {
     char::from_u32(u32::from('A') + (code - start) % 26)
 }
 
-/// Whether one character was left out, added or changed, or two neighbours were exchanged.
+/// Whether one character was omitted, added or changed, or two neighbours were exchanged.
 fn is_one_typo(written: &str, key: &str) -> bool {
     let (written, key) = (written.as_bytes(), key.as_bytes());
     let same = written.iter().zip(key).take_while(|(a, b)| a == b).count();

@@ -360,7 +360,7 @@ fn of_section(event: EventKind, keys: &[&str], section: &EventConfig) -> Vec<Rem
             let with = if also > 0 { " and `*`" } else { "" };
             let what = format!("{name}: the timeouts of `{pattern}`{with} add up to {} s", own + also);
             let why = format!(
-                "Claude Code stops {event} after {limit} s: what runs then is terminated, what comes after it does not run, and nothing is blocked"
+                "Claude Code stops {event} after {limit} s: it terminates the running command, later commands do not run, and nothing is blocked"
             );
             let remark = Remark::new(keys.iter().copied().chain([pattern.as_str()]), what);
             warnings.push(remark.because(why).help("use shorter timeouts"));

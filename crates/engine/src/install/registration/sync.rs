@@ -90,11 +90,11 @@ fn of_file(file: &ScopeSettings) -> Option<Problem> {
     let asks = |one: &Registration| CommandLine::parse(&one.command).is_some_and(|line| line.if_trusted);
     let what = if file.scope != Scope::User && file.registered().iter().any(asks) {
         format!(
-            "{path} registers conclaude with {IF_TRUSTED}, which is for your own settings: where nobody has run `conclaude trust`, nothing in the config runs"
+            "{path} registers conclaude with {IF_TRUSTED}, which is for your own settings: without `conclaude trust`, nothing in the config runs"
         )
     } else if file.registered().iter().any(is_outdated) {
         format!(
-            "{path} registers conclaude as an earlier version did: where the program is missing, each event is an error"
+            "{path} registers conclaude as an earlier version did: if the program is missing, each event is an error"
         )
     } else {
         return None;

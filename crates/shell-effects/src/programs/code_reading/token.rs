@@ -1,4 +1,4 @@
-//! Code as tokens, in as much of a language as is read without doubt.
+//! Code as tokens, for the part of each language that can be read without doubt.
 
 use super::CodeKind;
 
@@ -19,14 +19,14 @@ fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The tokens of a code. None where it is not certain what is a text.
+/// The tokens of some code. `None` if it is unclear what is a text.
 pub(super) fn tokens(kind: CodeKind, code: &str) -> Option<Vec<Token<'_>>> {
     // Documentation in the code.
     let has_pages = matches!(kind, CodeKind::Perl | CodeKind::Ruby);
     if has_pages && code.lines().any(|line| line.starts_with('=')) {
         return None;
     }
-    // It ends a line in some languages only.
+    // Only some languages end a line here.
     if code.contains('\r') {
         return None;
     }
@@ -70,9 +70,9 @@ pub(super) fn tokens(kind: CodeKind, code: &str) -> Option<Vec<Token<'_>>> {
     Some(tokens)
 }
 
-/// Adds a name, or the text after a prefix, and says how long that is.
+/// Adds a name, or the text after a prefix, and returns its length.
 fn named<'c>(kind: CodeKind, name: &'c str, after: &'c str, tokens: &mut Vec<Token<'c>>) -> Option<usize> {
-    // What hides other names. `$_` is the line at hand.
+    // These hide other names. `$_` is the current line.
     if name.len() > 1 && name.starts_with('_') {
         return None;
     }
@@ -96,7 +96,7 @@ fn named<'c>(kind: CodeKind, name: &'c str, after: &'c str, tokens: &mut Vec<Tok
     }
 }
 
-/// The text at the start of a code, and how long it is with its quotes.
+/// The text at the start of some code, and its length with quotes.
 fn text(kind: CodeKind, code: &str, quote: char) -> Option<(&str, usize)> {
     let triple = match quote {
         '"' => "\"\"\"",
@@ -127,7 +127,7 @@ fn text(kind: CodeKind, code: &str, quote: char) -> Option<(&str, usize)> {
     Some((text, at + 2 * end.len()))
 }
 
-/// The code in the braces of a formatted text. None if that is not certain.
+/// The code in the braces of a formatted text. `None` if that is unclear.
 fn expressions(text: &str) -> Option<Vec<&str>> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -150,7 +150,7 @@ fn expressions(text: &str) -> Option<Vec<&str>> {
     Some(found)
 }
 
-/// A plain pattern between slashes, where none can be a division.
+/// A plain pattern between slashes, at a position where no division is possible.
 fn pattern<'c>(kind: CodeKind, code: &'c str, before: &[Token<'_>]) -> Option<&'c str> {
     let is_expected = match before.last() {
         None => true,

@@ -1,5 +1,5 @@
-//! Code that runs something that its text does not show as one argument: a variable, a value that it is given, a function with
-//! another name. Then each text in the code may be what it runs.
+//! Code that runs something that is not visible as one argument: a variable, a value that it gets, a function with another name.
+//! Then each text in the code may be what it runs.
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
@@ -10,7 +10,7 @@ use crate::programs::inline_calls::{InlineCall, MAX_CALLS, is_perl};
 /// Longer texts are no commands.
 const MAX_TEXT: usize = 1000;
 
-/// The texts of a code, and each list of them. Perl has quotes of its own: `q(…)`.
+/// The texts in some code, and each list of them. Perl has additional quotes: `q(…)`.
 fn texts(interpreter: &str, code: &str) -> Vec<InlineCall> {
     let mut found = Vec::new();
     let mut list: Vec<Field> = Vec::new();
@@ -40,7 +40,7 @@ fn texts(interpreter: &str, code: &str) -> Vec<InlineCall> {
     found
 }
 
-/// Several texts after each other are the words of a command.
+/// Several texts in a row are the words of a command.
 fn end_list(list: &mut Vec<Field>, found: &mut Vec<InlineCall>) {
     let words = std::mem::take(list);
     if words.len() > 1 {
@@ -67,7 +67,7 @@ fn perl_text<'c>(interpreter: &str, code: &'c str) -> Option<(Field, &'c str)> {
     Some((Field::literal(text), after))
 }
 
-/// What Perl and Ruby run instead of opening it: `open(F, "… |")`.
+/// Names that Perl and Ruby run instead of opening a file: `open(F, "… |")`.
 pub(super) fn pipes(interpreter: &str, code: &str) -> Vec<InlineCall> {
     if !is_perl(interpreter) && !interpreter.starts_with("ruby") || !code.contains('|') {
         return Vec::new();
@@ -92,8 +92,8 @@ pub(crate) fn piped_name(name: &Field) -> Option<Field> {
     if code.is_empty() || code == "-" { None } else { Some(name.with(code)) }
 }
 
-/// Compares each text with rules for commands, also the values that the code is given. What they would do to files does not count:
-/// the code names those files itself.
+/// Compares each text, and each value that the code gets, with rules for commands. Their effects on files do not count: the code
+/// names those files itself.
 pub(super) fn run(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &str, given: &[Field]) {
     let given = given.iter().cloned().map(InlineCall::Text);
     analyzer.only_commands(|analyzer| {

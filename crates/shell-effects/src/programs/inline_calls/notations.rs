@@ -1,13 +1,13 @@
-//! Commands that a language has a notation of its own for: recipes of make, backticks, pipes of awk.
+//! Commands in a special notation: recipes of make, backticks, pipes of awk.
 
 use crate::analysis::field::Field;
 use crate::programs::inline_calls::texts::literal;
 use crate::programs::inline_calls::{InlineCall, is_part};
 
-/// Longer makefiles are read as they are.
+/// Longer makefiles are read without variables.
 const MAX_MAKEFILE: usize = 4096;
 
-/// A makefile, and again with the values of its own variables.
+/// A makefile, followed by its text with the values of its own variables.
 pub(crate) fn with_make_variables(text: String) -> String {
     if text.len() > MAX_MAKEFILE || !text.contains('$') {
         return text;
@@ -24,7 +24,7 @@ pub(crate) fn with_make_variables(text: String) -> String {
     if expanded == text { text } else { format!("{text}\n{expanded}") }
 }
 
-/// The lines of a makefile that a shell runs: those after a tab, and what follows a `;` after the targets.
+/// The lines of a makefile that a shell runs: those after a tab, and the text after `;` in a rule.
 pub(super) fn recipes(code: &str) -> Vec<InlineCall> {
     let code = code.replace("\\\n", " ");
     let lines = code.lines().filter_map(|line| match line.strip_prefix('\t') {
@@ -45,7 +45,7 @@ pub(super) fn recipes(code: &str) -> Vec<InlineCall> {
     found
 }
 
-/// A text up to the bracket that closes one before it.
+/// A text up to the closing counterpart of a bracket before it.
 fn before_close(text: &str) -> &str {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
@@ -59,7 +59,7 @@ fn before_close(text: &str) -> &str {
     text
 }
 
-/// What Tcl and Expect run: `exec CODE`, `spawn CODE`, `open "|CODE"`.
+/// Commands that Tcl and Expect run: `exec CODE`, `spawn CODE`, `open "|CODE"`.
 pub(super) fn tcl(code: &str) -> Vec<InlineCall> {
     let mut found = Vec::new();
     for start in ["exec ", "spawn ", "open \"|", "open {|", "open |"] {
@@ -75,7 +75,7 @@ pub(super) fn tcl(code: &str) -> Vec<InlineCall> {
     found
 }
 
-/// A recipe as the shell gets it: `$$` is a dollar, and make replaces `$x`, mostly by nothing.
+/// A recipe as the shell gets it: `$$` is a dollar, and make replaces `$x`, usually by nothing.
 fn without_variables(recipe: &str) -> String {
     let mut text = String::new();
     let mut rest = recipe.chars().peekable();
@@ -95,7 +95,7 @@ fn without_variables(recipe: &str) -> String {
     text
 }
 
-/// What Perl, Ruby and PHP run: `` `…` ``, `qx(…)`, `%x(…)`.
+/// Commands that Perl, Ruby and PHP run: `` `…` ``, `qx(…)`, `%x(…)`.
 pub(super) fn in_backticks(code: &str) -> Vec<InlineCall> {
     let mut found: Vec<InlineCall> = code
         .split('`')
@@ -119,7 +119,7 @@ pub(super) fn in_backticks(code: &str) -> Vec<InlineCall> {
     found
 }
 
-/// What awk pipes to and from: `print | "…"`, `"…" | getline`.
+/// Commands that awk pipes to and from: `print | "…"`, `"…" | getline`.
 pub(super) fn piped(code: &str) -> Vec<InlineCall> {
     let mut found = Vec::new();
     let mut rest = code;

@@ -1,11 +1,11 @@
-//! The functions of other languages that run a command, or do what a command does.
+//! The functions of other languages that run a command, or act like one.
 
-/// Functions that run a command, or do what a command does.
+/// Functions that run a command, or act like one.
 pub(super) struct Runner {
     pub(super) names: &'static [&'static str],
-    /// The code before the name ends with one of these; empty for anything.
+    /// The code before the name ends with one of these. Empty for any code.
     pub(super) owners: &'static [&'static str],
-    /// How the names of the interpreters start that have them; empty for any.
+    /// Prefixes of the interpreters that have them. Empty for any interpreter.
     pub(super) interpreters: &'static [&'static str],
     /// One of these words must be in the code; empty for none.
     pub(super) among: &'static [&'static str],
@@ -20,7 +20,7 @@ pub(super) enum RunnerArguments {
     TextOrWords,
     /// The words of a command.
     Words,
-    /// A program, and then the words of a command with its name.
+    /// A program, and then the words of a command including its name.
     NameAndWords,
     /// The same after a mode.
     ModeNameAndWords,
@@ -66,7 +66,7 @@ pub(super) const RUNNERS: &[Runner] = &[
 ];
 
 impl RunnerArguments {
-    /// Whether it is a command, and not files.
+    /// Whether the arguments are a command, and not files.
     pub(super) fn runs(self) -> bool {
         !matches!(self, RunnerArguments::Operands(_))
     }
