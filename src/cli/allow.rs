@@ -39,7 +39,7 @@ pub(super) struct AllowRequest {
     /// Permit one more call, the default
     #[arg(long, conflicts_with = "session")]
     once: bool,
-    /// Permit it as often as it comes in this session
+    /// Permit it any number of times in this session
     #[arg(long)]
     session: bool,
 }
@@ -69,7 +69,7 @@ pub(super) fn run(request: &AllowRequest) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Only a user at a terminal decides: an agent could otherwise do this for itself.
+/// Only a user at a terminal decides: otherwise an agent could permit its own calls.
 pub(super) fn refuse_agents(what: &str) -> anyhow::Result<()> {
     if let Some(name) = variables::OF_AGENTS.iter().find(|name| std::env::var_os(name).is_some()) {
         bail!("an agent cannot {what} ({name} is set): run this in your own terminal");

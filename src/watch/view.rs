@@ -1,4 +1,4 @@
-//! The screen: a head, the rows, the details of one of them, a foot. It draws what it is given.
+//! The screen: a head, the rows, the details of one of them, a foot. It draws only its arguments.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use super::rows::TimelineRow;
 use super::words::Clock;
 use conclaude_core::text::count;
 
-/// What is drawn beside the rows.
+/// The screen besides the rows.
 pub(crate) struct View<'a> {
     pub(crate) model: &'a Model,
     pub(crate) rows: &'a [TimelineRow],
@@ -22,7 +22,7 @@ pub(crate) struct View<'a> {
     pub(crate) project: &'a str,
     /// What is being read, or could not be.
     pub(crate) notice: Option<&'a str>,
-    /// What to do where there is nothing to show.
+    /// Advice if there is nothing to show.
     pub(crate) empty: &'a [String],
     pub(crate) has_colours: bool,
 }

@@ -1,4 +1,4 @@
-//! The keys that a config may have, as the schema describes them: for keys that no file sets.
+//! The possible keys of a config, from the schema: for keys that no file sets.
 
 use anyhow::anyhow;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use conclaude_core::config::schema_text;
 use conclaude_core::text::{nearest, quoted_list};
 
-/// What applies where a key is not set: its default, or that of what is below it.
+/// The value of an unset key: its default, or that of its parent.
 pub(super) fn default_of(key: &str) -> anyhow::Result<String> {
     let schema: Value = serde_json::from_str(&schema_text()).unwrap_or_default();
     let mut parents = vec![&schema];
@@ -43,7 +43,7 @@ fn unknown(key: &str, known: &[&str]) -> anyhow::Error {
     }
 }
 
-/// A schema and all that it may be instead.
+/// A schema and all its alternatives.
 fn alternatives<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
     let mut found = Vec::new();
     let mut pending = vec![schema];

@@ -1,4 +1,4 @@
-//! `enforce`: who enforces each rule, and whether Claude Code's settings say so.
+//! `enforce`: who enforces each rule, and whether Claude Code's settings have it.
 
 use super::{Check, Installation, short};
 use crate::cli::enforced;
@@ -49,7 +49,7 @@ pub(super) fn rules(installation: &Installation) -> Vec<Check> {
     checks
 }
 
-/// What keeps Claude Code's settings from counting.
+/// Why Claude Code's settings do not count.
 fn switched_off(installation: &Installation) -> Option<SandboxGap> {
     match sandbox::effective(&installation.project) {
         Err(gap) => Some(gap),
@@ -69,14 +69,14 @@ fn summary(rules: &[RuleEnforcement]) -> String {
     format!("{} {noun} {}, {}", first.0, first.1, rest.join(", "))
 }
 
-/// A rule that some files match which cannot be listed.
+/// A rule with matching files that cannot be listed.
 fn incomplete(rule: &RuleEnforcement) -> Check {
     let files = enforced::unlisted_files(rule);
     let text = format!("{files} not protected by the sandbox, so guards ask as before: {}", rule.why);
     Check::warning(ABOUT, text, "protect their directory instead, or rename them")
 }
 
-/// What somebody removed from the settings or changed there.
+/// Entries that others removed from the settings or changed there.
 fn taken_out(installation: &Installation, compiled: &CompiledRules) -> Vec<Check> {
     let settings = match EnforcedSettings::read(&installation.project) {
         Ok(settings) => settings,

@@ -1,5 +1,5 @@
-//! The parts of an explanation in words, and the answer in each case: all commands succeed, each fails or times out alone, all fail,
-//! the limit on blocks is reached.
+//! The parts of an explanation in words, and the answer in each case: all commands succeed, each fails or times out alone, all
+//! fail, the limit on blocks is reached.
 
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ pub(super) fn not_compared(rule: &Rule) -> &'static str {
     }
 }
 
-/// What a step does that is neither a check nor a command.
+/// The description of a step that is neither a check nor a command.
 pub(super) fn of_action(action: &Action) -> Option<String> {
     match action {
         Action::Report(Report::Installation) => {
@@ -89,7 +89,7 @@ pub(super) fn of_action(action: &Action) -> Option<String> {
     }
 }
 
-/// The amounts that are compared. Where one is used up, that is shown as a check.
+/// The compared amounts. A used-up amount is shown as a check.
 fn of_budget(config: &BudgetConfig) -> String {
     let amounts = config
         .limits()
@@ -101,7 +101,7 @@ fn of_budget(config: &BudgetConfig) -> String {
 pub(super) fn decision(rehearsal: &Rehearsal, answered: &RehearsedAnswer) -> &'static str {
     let is_asked = rehearsal.permissions.as_ref().is_some_and(|permitted| permitted.asked.is_some());
     match answered.word {
-        // No answer at all leaves it to the user.
+        // No answer at all leaves the decision to the user.
         Some(Word::Allowed) if is_asked => Word::Asked.as_str(),
         Some(word) => word.as_str(),
         None if answered.answer.exit == Exit::Success => "allowed, and the error is shown",
@@ -178,14 +178,14 @@ fn failure(command: &Command) -> CommandEnd {
     CommandEnd::Exits(if command.is_hook() { 2 } else { 1 })
 }
 
-/// The first timeout, and the next one where that has another answer.
+/// The first timeout, and the next one if it has another answer.
 fn timeouts(rehearsal: &Rehearsal, command: &Command) -> Vec<Case> {
     let first = case(rehearsal, command, CommandEnd::TimesOut, "times out");
     let again = case(rehearsal, command, CommandEnd::TimesOutAgain, "times out again");
     if first.answered.word == again.answered.word { vec![first] } else { vec![first, again] }
 }
 
-/// One command ends as given, and all others succeed.
+/// One command ends like this, and all others succeed.
 fn ends(one: &Command, end: CommandEnd) -> impl Fn(&Command) -> CommandEnd {
     move |command| if std::ptr::eq(command, one) { end } else { CommandEnd::Exits(0) }
 }

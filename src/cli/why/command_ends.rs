@@ -1,4 +1,4 @@
-//! How the commands of a record ended, so that its event can be played again.
+//! The ends of a record's commands, to simulate its event again.
 
 use anyhow::bail;
 use serde_json::{Map, Value, json};
@@ -16,7 +16,7 @@ struct RecordedEnd<'a> {
     run: &'a str,
     end: CommandEnd,
     verdict: Option<&'a str>,
-    /// What a hook printed, as far as it matters and is recorded: what it decided, and what it changed the input to.
+    /// The output of a hook, as far as it matters and is recorded: its decision, and the changed input.
     answer: Option<String>,
 }
 
@@ -50,7 +50,7 @@ fn hook_answer(event: EventKind, command: &Value) -> anyhow::Result<Option<Strin
 
 impl<'a> CommandEnds<'a> {
     /// # Errors
-    /// Says what is missing.
+    /// The missing part.
     pub(super) fn of(event: EventKind, record: &'a Value) -> anyhow::Result<CommandEnds<'a>> {
         let mut ends = Vec::new();
         for command in list(record, "commands") {
@@ -75,12 +75,12 @@ impl<'a> CommandEnds<'a> {
         self.0.iter().find(|one| one.run == command.run)
     }
 
-    /// One that was not run then is assumed to succeed.
+    /// A command that did not run then is assumed to succeed.
     pub(super) fn of_command(&self, command: &Command) -> SimulatedRun<'_> {
         let Some(RecordedEnd { end, verdict, answer, .. }) = self.find(command) else {
             return CommandEnd::Exits(0).into();
         };
-        // What a hook answers may be on its stdout, which is not recorded: its verdict is.
+        // The answer of a hook may be on its stdout, which is not recorded. Its verdict is recorded.
         match (*verdict, answer) {
             (Some("block"), _) if command.is_hook() => CommandEnd::Exits(2).into(),
             (_, Some(answer)) if command.is_hook() => {

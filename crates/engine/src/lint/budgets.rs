@@ -14,7 +14,7 @@ pub(super) fn check(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
     looser_layers(loaded, found);
 }
 
-/// Tokens and cost are known from transcripts, and only those of Claude Code are read.
+/// Tokens and cost come from transcripts, and only those of Claude Code are read.
 fn without_transcripts(config: &ConclaudeConfig, budget: &BudgetConfig, found: &mut Vec<Remark>) {
     let unread = || budget.limits().filter(|limit| limit.measure.needs_transcript());
     let Some(first) = unread().next() else { return };

@@ -1,4 +1,4 @@
-//! Rules that a client of `clients` cannot do, each in one line with what happens instead.
+//! Rules that a client of `clients` does not support, each on one line with the actual behaviour.
 
 use super::{CommandEntry, command_keys, commands};
 use conclaude_core::config::{
@@ -41,7 +41,7 @@ fn never_applies(client: &Dialect, event: EventKind) -> Option<Remark> {
     Some(Remark::new([section], format!("{}: {section} never applies: {why}", client.name)))
 }
 
-/// What a client does not do of a command at an event that it has.
+/// The parts of a command that a client does not support at an event.
 fn of_command(client: &Dialect, entry: CommandEntry<'_>) -> Vec<Remark> {
     let CommandEntry { event, pattern, index, command } = entry;
     if !client.is_translated() || !event.is_known() {
@@ -77,7 +77,7 @@ fn nobody_asked(client: &Dialect, keys: &[String]) -> Remark {
     Remark::new(keys, what)
 }
 
-/// The rules of `preToolUse` that ask. One of a pack that asks because of `packs` is where that is written.
+/// The rules of `preToolUse` that ask. If `packs` makes a pack's rule ask, the position is that of `packs`.
 fn asking(config: &ConclaudeConfig) -> Vec<Vec<String>> {
     let guards = &config.guards;
     let keys = |name: &str, index: usize, key: &str| {

@@ -63,7 +63,7 @@ pub(super) fn ignored_first(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
     }
 }
 
-/// Values of an inner layer that would relax an outer one, which is not overridable.
+/// Values of an inner layer that would relax an outer one, if that is not overridable.
 pub(super) fn held_switches(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
     for (index, source) in loaded.origins.sources().iter().enumerate() {
         let Ok(tree) = yaml::read_source(&source.text, index) else { continue };
@@ -81,7 +81,7 @@ pub(super) fn held_switches(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
     }
 }
 
-/// Whether a value lets more happen than the strictest one.
+/// Whether a value allows more than the strictest one.
 fn relaxes(value: &Spanned<Node>) -> bool {
     let value = ["enabled", "answer"].iter().find_map(|key| value.value_of(key)).unwrap_or(value);
     match &value.value {
@@ -97,7 +97,7 @@ fn held() -> impl Iterator<Item = [&'static str; 2]> {
     switches.map(|guard| ["preToolUse", guard.name]).chain([["permissionRequest", "default"]])
 }
 
-/// The earlier pattern that takes all, or the last of several that do.
+/// The earlier pattern that covers everything, or the last of several that do together.
 fn covering<'a>(earlier: &[&'a str], pattern: &str) -> Option<&'a str> {
     let by = |one: &str| earlier.iter().find(|cover| covers(cover, one)).copied();
     by(pattern).or_else(|| {

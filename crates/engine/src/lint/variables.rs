@@ -1,4 +1,4 @@
-//! Variables in scripts that no event sets, or that this one does not.
+//! Variables in scripts that no event sets, or that this event does not set.
 
 use super::{CommandEntry, command_keys, commands};
 use conclaude_core::config::{ConclaudeConfig, Remark};

@@ -7,7 +7,7 @@ use conclaude_core::config::original::{KeyPlace, instead};
 use conclaude_core::event::EventKind;
 use conclaude_core::yaml;
 
-/// Splits a config of the original into what is valid here and what is not. None if it is not a mapping.
+/// Splits a config of the original into its valid and its invalid parts. `None` if it is not a mapping.
 pub fn original(text: &str) -> Option<ImportResult> {
     let Value::Object(config) = yaml::read_value(text)? else { return None };
     let mut imported = ImportResult::default();
@@ -41,7 +41,7 @@ fn of_section(section: &str, map: &Map<String, Value>, imported: &mut ImportResu
     }
 }
 
-/// Those entries of a list that may be there.
+/// The valid entries of a list.
 fn some_of(section: &str, key: &str, entries: &[Value], imported: &mut ImportResult) {
     let (good, bad): (Vec<&Value>, Vec<&Value>) =
         entries.iter().partition(|entry| fits(&json!({ section: { key: [entry] } })));
@@ -51,7 +51,7 @@ fn some_of(section: &str, key: &str, entries: &[Value], imported: &mut ImportRes
     }
 }
 
-/// Commands by pattern, or a plain list; each without the keys that are not known here.
+/// Commands by pattern, or a plain list, each without unknown keys.
 fn commands(section: &str, value: &Value, imported: &mut ImportResult) {
     let all = json!({ "*": value });
     let patterns = if value.is_array() { all.as_object() } else { value.as_object() };
@@ -79,7 +79,7 @@ fn commands(section: &str, value: &Value, imported: &mut ImportResult) {
     }
 }
 
-/// Whether a value makes no difference: an empty list, `false`, null.
+/// Whether a value has no effect: an empty list, `false`, null.
 fn says_nothing(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
@@ -90,7 +90,7 @@ fn says_nothing(value: &Value) -> bool {
     }
 }
 
-/// What was not taken over, and what to do instead.
+/// The message about a part that was not imported.
 fn left(name: &str, at: KeyPlace<'_>, key: &str) -> String {
     let of_section = match at {
         KeyPlace::Section(section) => instead(KeyPlace::Top, section),
