@@ -321,7 +321,7 @@ fn root() -> io::Result<Root> {
 #[cfg(test)]
 mod tests {
     use clap::{Command, CommandFactory};
-    use conclaude_checks::guard::own_commands::{CHANGING, LOOKING};
+    use conclaude_checks::guard::own_commands::{CHANGING, READ_ONLY_OPTIONS};
 
     use super::Cli;
 
@@ -399,7 +399,7 @@ mod tests {
                 options.extend(option.get_short().map(|short| format!("-{short}")));
             }
         }
-        for option in LOOKING {
+        for option in READ_ONLY_OPTIONS {
             assert!(options.iter().any(|known| known == option), "{option}");
         }
     }

@@ -74,7 +74,7 @@ pub(super) fn refuse_agents(what: &str) -> anyhow::Result<()> {
     if let Some(name) = variables::OF_AGENTS.iter().find(|name| std::env::var_os(name).is_some()) {
         bail!("an agent cannot {what} ({name} is set): run this in your own terminal");
     }
-    if let Some(process) = ancestors::given(&variables::OF_AGENTS) {
+    if let Some(process) = ancestors::started_with(&variables::OF_AGENTS) {
         bail!("an agent cannot {what} (process {process} is an agent's): run this in your own terminal");
     }
     if !io::stdin().is_terminal() || !Out::is_terminal() {

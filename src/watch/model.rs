@@ -387,7 +387,7 @@ impl Model {
     }
 
     /// How many sessions there are.
-    pub(crate) fn known(&self) -> usize {
+    pub(crate) fn session_count(&self) -> usize {
         self.known.len()
     }
 

@@ -111,7 +111,7 @@ impl Model {
             .map(|session| session.threads.iter().filter(|thread| is_working(session, thread)).count())
             .sum();
         let sessions = self.sessions.keys().filter(|id| !id.is_empty()).count();
-        Totals { sessions, all_sessions: self.known().max(sessions), agents: agents(), working }
+        Totals { sessions, all_sessions: self.session_count().max(sessions), agents: agents(), working }
     }
 
     fn add_thread(

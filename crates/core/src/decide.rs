@@ -106,7 +106,7 @@ fn by_verdicts(
                 Ruling::of(
                     HookResult {
                         decision: Decision::Ask(messages::ask_reason(outcomes)),
-                        ..given(plan, outcomes)
+                        ..allowing_result(plan, outcomes)
                     },
                     Word::Asked,
                 )
@@ -183,11 +183,11 @@ fn allow(plan: &Plan, outcomes: &[Outcome]) -> Ruling {
     };
     let shown = messages::shown(outcomes);
     let message = if shown.is_empty() { None } else { Some(messages::message(plan, &shown)) };
-    Ruling::of(HookResult { message, ..given(plan, outcomes) }, word)
+    Ruling::of(HookResult { message, ..allowing_result(plan, outcomes) }, word)
 }
 
 /// The rest of an allowing answer: context for Claude, changed tool input, or the path of a new worktree.
-fn given(plan: &Plan, outcomes: &[Outcome]) -> HookResult {
+fn allowing_result(plan: &Plan, outcomes: &[Outcome]) -> HookResult {
     let updated_input = outcomes.iter().filter_map(Outcome::updated_input).next_back().cloned();
     let texts: Vec<&str> = outcomes.iter().filter_map(Outcome::for_claude).collect();
     let (context, worktree) = match plan.event.blocking() {

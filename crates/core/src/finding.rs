@@ -46,8 +46,7 @@ codes! {
     AgentMismatch = "AGENT_MISMATCH",
     /// The prompt lacks a section of `des.requiredSections`. Fix: add the section to the prompt.
     SectionMissing = "SECTION_MISSING",
-    /// The step's rules are no longer those of the call: scope, limits, safety or config. Fix: restore them, or call the agent
-    /// again.
+    /// The step's rules are no longer those of the call: scope, limits, safety or config. Fix: restore them, or call the agent again.
     RulesChanged = "RULES_CHANGED",
     /// Another agent works on the step (a warning). Fix: let one agent work on a step at a time.
     StepBusy = "STEP_BUSY",
@@ -123,8 +122,7 @@ codes! {
     BudgetNear = "BUDGET_NEAR",
     /// An amount of `budget` is used up. Fix: finish and report; the user can raise it with `conclaude budget raise`.
     BudgetReached = "BUDGET_REACHED",
-    /// The price of a model is unknown, so that a budget of cost denies nothing. Fix: set its price in `report.prices`, or limit
-    /// tokens.
+    /// The price of a model is unknown, so that a budget of cost denies nothing. Fix: set its price in `report.prices`, or limit tokens.
     PriceUnknown = "PRICE_UNKNOWN",
 }
 

@@ -7,7 +7,7 @@ use crate::rule::{OUT_OF_TIME, OWN_FILES};
 
 /// Why a permit does not cover a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum NotCovered {
+pub enum PermitRefusal {
     #[error("agents can never change conclaude's own files and settings: change them yourself")]
     OwnFiles,
     #[error("what the call does could not be determined in time")]
@@ -22,14 +22,14 @@ pub enum NotCovered {
 ///
 /// # Errors
 /// The reason why it does not.
-pub fn check_coverage(code: &str, built_in: Option<&str>) -> Result<(), NotCovered> {
+pub fn check_coverage(code: &str, built_in: Option<&str>) -> Result<(), PermitRefusal> {
     let covered = [Code::GuardDenied, Code::GuardAsks, Code::PermissionDenied];
     if !covered.iter().any(|one| one.as_str() == code) {
-        return Err(NotCovered::OtherCheck);
+        return Err(PermitRefusal::OtherCheck);
     }
     match built_in {
-        Some(OWN_FILES) => Err(NotCovered::OwnFiles),
-        Some(OUT_OF_TIME) => Err(NotCovered::Undecided),
+        Some(OWN_FILES) => Err(PermitRefusal::OwnFiles),
+        Some(OUT_OF_TIME) => Err(PermitRefusal::Undecided),
         _ => Ok(()),
     }
 }

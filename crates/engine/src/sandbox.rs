@@ -12,7 +12,8 @@ use crate::install::settings;
 use conclaude_checks::enforce::CompiledRules;
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::dialect::claude::sandbox::effective::{
-    ALLOW_WRITE, EffectiveSandbox, FOREIGN, SandboxGap, SettingsSource, is_client, overriding_option,
+    ALLOW_WRITE, EffectiveSandbox, OTHER_SETTINGS_VARIABLES, SandboxGap, SettingsSource, is_client,
+    overriding_option,
 };
 use conclaude_core::dialect::claude::sandbox::{
     ALLOW_READ, DENY_READ, DENY_WRITE, SANDBOX, SettingsEntry, is_pattern,
@@ -140,7 +141,7 @@ fn settings_files(project: &Path, managed: &Path) -> Vec<PathBuf> {
 /// # Errors
 /// If it may, or if that is unknown.
 pub fn ordinary_client() -> Result<(), WhyAsked> {
-    if let Some(name) = FOREIGN.iter().find(|name| std::env::var_os(name).is_some()) {
+    if let Some(name) = OTHER_SETTINGS_VARIABLES.iter().find(|name| std::env::var_os(name).is_some()) {
         return Err(WhyAsked::Foreign(name));
     }
     let lines = ancestors::command_lines();
@@ -170,7 +171,7 @@ pub fn holds(sandbox: &EffectiveSandbox, compiled: &CompiledRules) -> Result<(),
     if certain.gap(&own).is_none() && entries().all(|entry| certain.has(entry)) {
         return Ok(());
     }
-    match sandbox.doubtful() {
+    match sandbox.ignorable_file() {
         None => Ok(()),
         Some(gap) => Err(gap),
     }

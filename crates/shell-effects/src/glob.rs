@@ -12,7 +12,7 @@ mod program;
 mod states;
 mod unknown_parts;
 
-use literal::Starts;
+use literal::FirstCharacters;
 use program::Op;
 pub use program::{GlobError, Kind};
 pub use unknown_parts::{Hole, Part};
@@ -31,7 +31,7 @@ struct ValidPattern {
     kind: Kind,
     /// How many literal bytes every match starts with.
     head: usize,
-    starts: Starts,
+    starts: FirstCharacters,
     program: OnceLock<Vec<Op>>,
 }
 
@@ -64,7 +64,7 @@ impl Glob {
     pub fn new(pattern: &str, kind: Kind) -> Result<Glob, GlobError> {
         let head = literal::head(pattern);
         program::check(pattern, head, kind)?;
-        let starts = Starts::of(pattern);
+        let starts = FirstCharacters::of(pattern);
         Ok(Glob(Arc::new(ValidPattern {
             pattern: pattern.into(),
             kind,

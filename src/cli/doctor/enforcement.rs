@@ -16,8 +16,7 @@ pub(super) fn rules(installation: &Installation) -> Vec<Check> {
     let is_installed = EnforcedSettings::is_installed(project);
     let Some(compiled) = enforced::compiled(&installation.root, project, &installation.loaded) else {
         if is_installed {
-            let text =
-                "the config no longer has `enforce`, but Claude Code's settings still have its rules";
+            let text = "the config no longer has `enforce`, but Claude Code's settings still have its rules";
             return vec![Check::warning(ABOUT, text, "conclaude uninstall --enforce")];
         }
         return Vec::new();
@@ -55,7 +54,7 @@ fn switched_off(installation: &Installation) -> Option<SandboxGap> {
         Err(gap) => Some(gap),
         Ok(_) if !installation.loaded.config.enforcers().sandbox => None,
         Ok(effective) if !effective.is_enabled() => effective.switched(),
-        Ok(effective) if !effective.certain().is_enabled() => effective.doubtful(),
+        Ok(effective) if !effective.certain().is_enabled() => effective.ignorable_file(),
         Ok(_) => None,
     }
 }

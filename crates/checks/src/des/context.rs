@@ -158,7 +158,7 @@ impl TranscriptPaths {
     /// Claude Code's file about the agent, next to its transcript. It is read once.
     #[must_use]
     pub fn meta(&self) -> Option<&Meta> {
-        self.meta.get_or_init(|| self.own.as_deref().and_then(Meta::beside)).as_ref()
+        self.meta.get_or_init(|| self.own.as_deref().and_then(Meta::of_transcript)).as_ref()
     }
 
     /// The same paths, with nothing read yet.
@@ -201,7 +201,7 @@ pub fn origin(
     if let Some(origin) = paths.named_call().and_then(|call| PromptOrigin::of_agent_call(call, session)) {
         return Some(origin);
     }
-    let id = || own.and_then(Meta::beside).and_then(|meta| meta.tool_use_id);
+    let id = || own.and_then(Meta::of_transcript).and_then(|meta| meta.tool_use_id);
     let called = |id: Option<&str>| {
         transcript::call_of(&paths.main, id, agent)
             .and_then(|call| PromptOrigin::of_agent_call(call, session))
@@ -311,7 +311,7 @@ fn claim_by_prompt(prompt: &str, paths: &TranscriptPaths, session: &Session) -> 
 #[must_use]
 pub fn lost(paths: &TranscriptPaths, subagent_type: Option<&str>, session: &Session) -> Vec<GatedCall> {
     let own = paths.own.as_deref();
-    if own.is_some_and(|own| own.exists() || Meta::beside(own).is_some()) {
+    if own.is_some_and(|own| own.exists() || Meta::of_transcript(own).is_some()) {
         return Vec::new();
     }
     let is_of_type = |call: &GatedCall| subagent_type.is_none_or(|kind| kind == call.subagent_type);

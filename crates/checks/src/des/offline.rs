@@ -84,7 +84,7 @@ fn findings(work: &OfflineStep<'_>, markers: &Markers, origin: &PromptOrigin) ->
         let what = format!("DES-STEP-FILE is {other}, but this is {}", work.step);
         found.push(Finding::new(Code::MarkerInvalid, what, "check that step, or take this one's transcript"));
     }
-    let own_type = Meta::beside(work.transcript).and_then(|meta| meta.agent_type);
+    let own_type = Meta::of_transcript(work.transcript).and_then(|meta| meta.agent_type);
     let agent = origin.agent.clone().or(own_type).or_else(|| markers.agent.clone()).unwrap_or_default();
     // There is no baseline of the tree: the writes in the transcript are checked instead.
     let des = DesConfig { scope: Some(ScopeMode::Off), ..work.des.clone() };

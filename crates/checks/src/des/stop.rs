@@ -78,7 +78,8 @@ fn changed_config(stopping: &StopRequest<'_>) -> Option<Finding> {
         return None;
     }
     let what = format!("the config has changed since the agent was called: {}", differing.join(", "));
-    let fix = "the agent need not do anything: the config at the call counts; the user should know who changed it";
+    let fix =
+        "the agent need not do anything: the config at the call counts; the user should know who changed it";
     Some(Finding::new(Code::RulesChanged, what, fix).warning())
 }
 
@@ -96,11 +97,7 @@ fn changed_rules(stopping: &StopRequest<'_>, opened: &OpenStep) -> Option<Findin
     if rules.is_null() || *rules == now {
         return None;
     }
-    let what = format!(
-        "{} has changed since the agent was called: {}",
-        opened.name,
-        difference(rules, &now)
-    );
+    let what = format!("{} has changed since the agent was called: {}", opened.name, difference(rules, &now));
     let fix = "restore it; if the user wants the change, the agent must be called again";
     let finding = Finding::new(Code::RulesChanged, what, fix);
     // A worktree has the committed step, which may differ from the one that Gate 1 saw. The latter counts.

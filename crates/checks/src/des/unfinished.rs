@@ -52,7 +52,7 @@ pub fn started(subagents: &Path) -> Vec<(String, String)> {
     let entries = subagents.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let metas = entries.map(|entry| entry.path()).filter_map(|path| {
         let agent_id = layout::agent_of_meta(&path)?;
-        let call = Meta::beside(&layout::transcript_of(path.parent()?, agent_id))?.tool_use_id?;
+        let call = Meta::of_transcript(&layout::transcript_of(path.parent()?, agent_id))?.tool_use_id?;
         Some((agent_id.to_owned(), call))
     });
     metas.collect()

@@ -74,8 +74,8 @@ impl<'a> Compiler<'a> {
         let rules = self.request.rules;
         self.compiled.writing = self.list(&rules.uneditable, true);
         self.compiled.reading = self.list(&rules.unreadable, false);
-        self.others();
-        self.own();
+        self.hook_only_rules();
+        self.own_files();
         self.compiled
     }
 
@@ -350,7 +350,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Rules that do not only concern files.
-    fn others(&mut self) {
+    fn hook_only_rules(&mut self) {
         for rule in self.request.rules.all() {
             let why = match rule.key.rsplit('.').next().unwrap_or_default() {
                 "uneditableFiles" | "unreadableFiles" => continue,
@@ -371,7 +371,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Our own files.
-    fn own(&mut self) {
+    fn own_files(&mut self) {
         let EnforceRequest { paths, enforcers, own, .. } = self.request;
         let rule = Rule::built_in(OWN_FILES);
         let (mut denied, mut asked) = (Vec::new(), Vec::new());

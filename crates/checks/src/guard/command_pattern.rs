@@ -170,7 +170,7 @@ impl CommandPattern {
     pub fn allows<'f>(&self, forms: &'f CommandForms<'_>) -> Option<Match<'f>> {
         let texts = [Some(forms.plain.command.text.as_str()), forms.whole];
         let text = texts.into_iter().flatten().find(|text| self.matches(text, false, forms.budget))?;
-        let has_option = self.given(&forms.plain) == Some(OptionMatch::Certain);
+        let has_option = self.option_match(&forms.plain) == Some(OptionMatch::Certain);
         if has_option { Some(Match::As(text)) } else { None }
     }
 
@@ -189,7 +189,7 @@ impl CommandPattern {
         if text.is_none() && !self.could_match(plain, blocked) {
             return None;
         }
-        match (text, self.given(plain)?) {
+        match (text, self.option_match(plain)?) {
             (Some(text), OptionMatch::Certain) => Some(Match::As(text)),
             (Some(_), OptionMatch::Possible) if !blocked => None,
             _ => Some(Match::Perhaps),
@@ -218,7 +218,7 @@ impl CommandPattern {
     }
 
     /// Whether one of the options is given, and none of the excluded ones.
-    fn given(&self, plain: &PlainCommand<'_>) -> Option<OptionMatch> {
+    fn option_match(&self, plain: &PlainCommand<'_>) -> Option<OptionMatch> {
         let booleans = self.options.as_ref().map_or(&[][..], OptionNames::as_slice);
         if self.without.as_ref().is_some_and(|names| plain.switches_on(names.as_slice(), booleans)) {
             return None;

@@ -354,7 +354,8 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
         if touch.exists {
             call.log.missed(rule, subject, || format!("does not apply to {subject}: it exists"));
         } else if touch.names.iter().any(is_in_root) {
-            call.log.matched(rule, subject, || format!("covers {subject}: it would create a file in the root"));
+            call.log
+                .matched(rule, subject, || format!("covers {subject}: it would create a file in the root"));
             let message = switch.message_for(subject, call.tool);
             let reason = format!("{subject} would be new in the project's root.");
             let advice = "Create it in a directory below the root.";

@@ -67,7 +67,7 @@ pub(super) fn open_question(
         Uncertainty::WorkTree { command, directory, extent } => {
             work_tree(rules, call, &WorkTreeChange { command, directory, extent: *extent })
         }
-        Uncertainty::Doubt(doubt) => doubtful(rules, call, effects, doubt),
+        Uncertainty::Doubt(doubt) => doubt_question(rules, call, effects, doubt),
         Uncertainty::Input { field, access } => malformed(rules, call, field, *access),
         // `check` compares it with the rules for files.
         Uncertainty::Named { .. } => None,
@@ -161,10 +161,7 @@ fn unknown_path(
     };
     let doing = capitalized(doing(access));
     Some(UserQuestion {
-        reason: format!(
-            "{doing} `{}`: the file is unknown before it runs.",
-            clean_line(written)
-        ),
+        reason: format!("{doing} `{}`: the file is unknown before it runs.", clean_line(written)),
         advice: Advice::both(claude, user),
         matched: written.to_owned(),
         unknown: match access {
@@ -282,7 +279,7 @@ fn first_meant(
     }
 }
 
-fn doubtful(
+fn doubt_question(
     rules: &GuardRules,
     call: &ToolCall<'_>,
     effects: &Effects,

@@ -67,7 +67,7 @@ const REPORTED: [EventKind; 4] =
     [EventKind::SessionStart, EventKind::SessionEnd, EventKind::UserPromptSubmit, EventKind::SubagentStart];
 
 /// With one of these nothing is changed.
-pub const LOOKING: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];
+pub const READ_ONLY_OPTIONS: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];
 
 pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) {
     let is_ours = |command: &&SimpleCommand| {
@@ -154,7 +154,7 @@ fn is_changing(arguments: &[String]) -> bool {
         event.is_some_and(|event| REPORTED.iter().any(|reported| reported.name() == event))
     };
     (CHANGING.into_iter().any(is_changing) || is_reported())
-        && !arguments.iter().any(|word| LOOKING.contains(&word.as_str()))
+        && !arguments.iter().any(|word| READ_ONLY_OPTIONS.contains(&word.as_str()))
 }
 
 /// Whether a program may be conclaude under another name: a pattern, a link, a copy, or a file that this command writes.

@@ -41,10 +41,7 @@ pub fn unusable_rules(rules: &[UnusableRules], call: &UncheckedCall<'_>, root: &
     };
     Some(Finding {
         action: Action::Ask,
-        reason: format!(
-            "Rules in {position} cannot be used, and might forbid {what}: {}{more}.",
-            first.why
-        ),
+        reason: format!("Rules in {position} cannot be used, and might forbid {what}: {}{more}.", first.why),
         advice: Advice::both(
             "Ask the user to fix the config; `conclaude validate` shows every problem.",
             "Fix the config: `conclaude validate` shows every problem.",

@@ -332,7 +332,7 @@ fn played(command: &Command, SimulatedRun { end, printed }: SimulatedRun<'_>, ev
     let is_success = status.is_success();
     let excerpt = |name, text: &str, is_shown: bool| {
         if is_shown {
-            CapturedOutput::given(name, text, commands::MAX_SHOWN).excerpt(command.max_lines)
+            CapturedOutput::of_text(name, text, commands::MAX_SHOWN).excerpt(command.max_lines)
         } else {
             None
         }

@@ -46,7 +46,7 @@ pub struct Backup {
 #[cfg(test)]
 impl Backup {
     /// One that is in no file.
-    pub(super) fn given(kind: BackupKind, text: &str) -> Backup {
+    pub(super) fn of_text(kind: BackupKind, text: &str) -> Backup {
         Backup { kind, path: PathBuf::new(), text: text.to_owned() }
     }
 }
@@ -67,13 +67,13 @@ impl Backups {
     }
 
     /// Where the first versions stored it: next to the settings.
-    fn beside(&self, kind: BackupKind) -> PathBuf {
+    fn legacy_path(&self, kind: BackupKind) -> PathBuf {
         self.settings.with_extension(kind.extension())
     }
 
     /// The name of a copy without its time.
     fn name(&self, kind: BackupKind) -> Option<String> {
-        Some(self.beside(kind).file_name()?.to_str()?.to_owned())
+        Some(self.legacy_path(kind).file_name()?.to_str()?.to_owned())
     }
 
     /// The copies that exist, and when they were made, the newest first; earlier versions wrote no times.
@@ -87,7 +87,7 @@ impl Backups {
                 found.extend(time.map(|time| (kind, time, path.clone())));
             }
         }
-        let beside = BackupKind::ALL.map(|kind| (kind, String::new(), self.beside(kind)));
+        let beside = BackupKind::ALL.map(|kind| (kind, String::new(), self.legacy_path(kind)));
         found.extend(beside.into_iter().filter(|(_, _, path)| path.symlink_metadata().is_ok()));
         found.sort_by(|(_, one, _), (_, other, _)| other.cmp(one));
         found
@@ -148,7 +148,7 @@ impl Backups {
     pub fn move_out(&self) -> Result<Vec<(PathBuf, PathBuf)>, InstallError> {
         let mut moved = Vec::new();
         for kind in BackupKind::ALL {
-            let beside = self.beside(kind);
+            let beside = self.legacy_path(kind);
             let Ok(text) = files::read_text(&beside, MAX_BYTES) else { continue };
             let is_own = |copy: &&Backup| copy.kind == kind && copy.path != beside;
             let own = self.all().iter().find(is_own).map(|copy| copy.path.clone());

@@ -158,7 +158,7 @@ impl EnforcedSettings {
     }
 
     /// The necessary settings.
-    fn wanted(&self, compiled: &CompiledRules, enforcers: Enforcers) -> Vec<SettingsEntry> {
+    fn wanted_entries(&self, compiled: &CompiledRules, enforcers: Enforcers) -> Vec<SettingsEntry> {
         let mut wanted = Vec::new();
         if enforcers.sandbox {
             let switches = sandbox::SWITCHES.iter().map(|(keys, on)| SettingsEntry::value(keys, *on));
@@ -185,7 +185,7 @@ impl EnforcedSettings {
         compiled: &CompiledRules,
         enforcers: Enforcers,
     ) -> Result<EnforceChange<'_>, InstallError> {
-        let mut change = self.change_to(&self.wanted(compiled, enforcers), &[])?;
+        let mut change = self.change_to(&self.wanted_entries(compiled, enforcers), &[])?;
         if let Some(why) = self.ignored() {
             return Err(self.file.file.refused(&why));
         }
@@ -201,7 +201,7 @@ impl EnforcedSettings {
         enforcers: Enforcers,
     ) -> Result<EnforceChange<'_>, InstallError> {
         let taken_out: Vec<SettingsEntry> = self.taken_out(compiled).into_iter().cloned().collect();
-        let mut change = self.change_to(&self.wanted(compiled, enforcers), &taken_out)?;
+        let mut change = self.change_to(&self.wanted_entries(compiled, enforcers), &taken_out)?;
         change.record.unlisted = compiled.unlisted();
         Ok(change)
     }
@@ -243,7 +243,7 @@ impl EnforcedSettings {
         if self.record.is_some() || !is_marked {
             return Vec::new();
         }
-        let mut ours = self.wanted(compiled, Enforcers { sandbox: true, permissions: true });
+        let mut ours = self.wanted_entries(compiled, Enforcers { sandbox: true, permissions: true });
         let any_domain = SettingsEntry::member(&sandbox::ALLOWED_DOMAINS, sandbox::ANY_DOMAIN);
         if !ours.contains(&any_domain) {
             ours.push(any_domain);

@@ -64,10 +64,10 @@ pub(super) fn ignored_first(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
 }
 
 /// Values of an inner layer that would relax an outer one, if that is not overridable.
-pub(super) fn held_switches(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
+pub(super) fn overridden_switches(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
     for (index, source) in loaded.origins.sources().iter().enumerate() {
         let Ok(tree) = yaml::read_source(&source.text, index) else { continue };
-        for keys in held() {
+        for keys in non_overridable_keys() {
             let Some(value) = keys.iter().try_fold(&tree, |node, key| node.value_of(key)) else { continue };
             let Some(used) = loaded.origins.of(&keys) else { continue };
             if used.layer >= source.layer || !relaxes(value) {
@@ -92,7 +92,7 @@ fn relaxes(value: &Spanned<Node>) -> bool {
 }
 
 /// The keys that an inner layer cannot relax.
-fn held() -> impl Iterator<Item = [&'static str; 2]> {
+fn non_overridable_keys() -> impl Iterator<Item = [&'static str; 2]> {
     let switches = GUARD_KEYS.iter().filter(|guard| guard.is_switch);
     switches.map(|guard| ["preToolUse", guard.name]).chain([["permissionRequest", "default"]])
 }

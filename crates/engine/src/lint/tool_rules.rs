@@ -42,7 +42,7 @@ pub(super) fn check(loaded: &LoadedConfig, context: &LintContext, found: &mut Ve
                 if cover.value.action == rule.value.action { "remove it" } else { "move it before that one" };
             found.push(dead.remark("tool", what).because(why).help(help));
         } else {
-            found.extend(dead.held(index, &rules, loaded));
+            found.extend(dead.overruled(index, &rules, loaded));
         }
     }
 }
@@ -61,7 +61,7 @@ impl RulePosition<'_> {
     }
 
     /// A rule that would only relax an outer layer, which is not overridable.
-    fn held(
+    fn overruled(
         &self,
         index: usize,
         rules: &[&Located<ToolRuleConfig>],
@@ -86,10 +86,8 @@ impl RulePosition<'_> {
         }
         let file = loaded.origins.sources().get(held.source)?.path.display();
         let what = format!("{KEY}: this rule for `{}` can never decide", rule.value.tool.as_str());
-        let why = format!(
-            "{file}:{} is stricter, comes from an outer layer and is not overridable",
-            held.line
-        );
+        let why =
+            format!("{file}:{} is stricter, comes from an outer layer and is not overridable", held.line);
         Some(self.remark("tool", what).because(why).help("write `overridable: true` there, if it is yours"))
     }
 

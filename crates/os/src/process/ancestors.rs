@@ -50,7 +50,7 @@ pub fn all() -> Vec<Ancestor> {
 /// process that runs it.
 #[cfg(target_os = "linux")]
 #[must_use]
-pub fn given(variables: &[&str]) -> Option<u32> {
+pub fn started_with(variables: &[&str]) -> Option<u32> {
     let is_given = |variable: &[u8]| {
         let name = variable.split(|byte| *byte == b'=').next().unwrap_or_default();
         variables.iter().any(|given| given.as_bytes() == name)
@@ -69,7 +69,7 @@ pub fn given(variables: &[&str]) -> Option<u32> {
 
 #[cfg(not(target_os = "linux"))]
 #[must_use]
-pub fn given(_variables: &[&str]) -> Option<u32> {
+pub fn started_with(_variables: &[&str]) -> Option<u32> {
     None
 }
 

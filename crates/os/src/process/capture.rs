@@ -186,7 +186,7 @@ pub struct CapturedOutput {
 
 impl CapturedOutput {
     /// A stream of a command that is not executed.
-    pub fn given(name: &'static str, text: &str, limit: usize) -> CapturedOutput {
+    pub fn of_text(name: &'static str, text: &str, limit: usize) -> CapturedOutput {
         let mut capture = StreamCapture::new(name, Retention::Shown(limit));
         let mut nowhere =
             |_: &'static str| Err(io::Error::new(io::ErrorKind::Unsupported, "no command was executed"));

@@ -111,12 +111,12 @@ impl<'a> ChildProcess<'a> {
 
     fn is_gone(&mut self) -> bool {
         self.exit_status().is_some()
-            && self.others().is_empty()
+            && self.descendants().is_empty()
             && (self.kind == ProcessKind::Attached || test_kill_process_group(self.pid).is_err())
     }
 
     fn signal_all(&mut self, signal: Signal) {
-        for pid in self.others() {
+        for pid in self.descendants() {
             let _ = kill_process(pid, signal);
         }
         if self.kind != ProcessKind::Attached {
@@ -128,7 +128,7 @@ impl<'a> ChildProcess<'a> {
     }
 
     /// The descendants of a command, wherever they are now.
-    fn others(&self) -> Vec<Pid> {
+    fn descendants(&self) -> Vec<Pid> {
         #[cfg(target_os = "linux")]
         {
             self.family.as_ref().map(|family| descendants::living(self.pid, family)).unwrap_or_default()

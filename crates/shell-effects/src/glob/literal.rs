@@ -16,25 +16,25 @@ pub(super) fn head(pattern: &str) -> usize {
 
 /// The characters that a match can start with: one bit for each ASCII character, all bits if they are unknown.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Starts(u128);
+pub(super) struct FirstCharacters(u128);
 
-impl Starts {
-    const ANY: Starts = Starts(u128::MAX);
+impl FirstCharacters {
+    const ANY: FirstCharacters = FirstCharacters(u128::MAX);
 
-    pub(super) fn of(pattern: &str) -> Starts {
+    pub(super) fn of(pattern: &str) -> FirstCharacters {
         if pattern.starts_with('{') {
-            return Starts::of_alternatives(pattern, 1).0;
+            return FirstCharacters::of_alternatives(pattern, 1).0;
         }
-        Starts(0).with(pattern.bytes().next())
+        FirstCharacters(0).with(pattern.bytes().next())
     }
 
     /// The first characters of alternatives whose `{` is before this position, and the position after their `}`.
-    fn of_alternatives(pattern: &str, mut at: usize) -> (Starts, usize) {
-        let mut starts = Starts(0);
+    fn of_alternatives(pattern: &str, mut at: usize) -> (FirstCharacters, usize) {
+        let mut starts = FirstCharacters(0);
         loop {
             match pattern.as_bytes().get(at) {
                 Some(b'{') => {
-                    let (nested, end) = Starts::of_alternatives(pattern, at + 1);
+                    let (nested, end) = FirstCharacters::of_alternatives(pattern, at + 1);
                     starts.0 |= nested.0;
                     at = end;
                 }
@@ -53,13 +53,13 @@ impl Starts {
     }
 
     /// In both cases, because some rules ignore case.
-    fn with(self, first: Option<u8>) -> Starts {
+    fn with(self, first: Option<u8>) -> FirstCharacters {
         let bit = |byte: u8| 1 << byte;
         match first {
             Some(byte) if byte.is_ascii() && !is_special(byte) && byte != b'}' => {
-                Starts(self.0 | bit(byte.to_ascii_lowercase()) | bit(byte.to_ascii_uppercase()))
+                FirstCharacters(self.0 | bit(byte.to_ascii_lowercase()) | bit(byte.to_ascii_uppercase()))
             }
-            _ => Starts::ANY,
+            _ => FirstCharacters::ANY,
         }
     }
 

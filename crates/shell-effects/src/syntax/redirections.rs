@@ -31,8 +31,8 @@ impl Parser<'_> {
         if self.eat("<<") {
             return self.announce().map(Some);
         }
-        type Make = fn(Word) -> Redirection;
-        let operators: [(&str, Make); 9] = [
+        type MakeRedirection = fn(Word) -> Redirection;
+        let operators: [(&str, MakeRedirection); 9] = [
             ("&>>", |word| Redirection::Write { word, appends: true }),
             ("&>", |word| Redirection::Write { word, appends: false }),
             (">>", |word| Redirection::Write { word, appends: true }),

@@ -384,8 +384,8 @@ impl<'a> Parser<'a> {
     }
 
     fn operation(&mut self, quoted: bool) -> Result<Operation, ParseError> {
-        type Make = fn(Word) -> Operation;
-        let operators: [(&str, Make); 6] = [
+        type MakeOperation = fn(Word) -> Operation;
+        let operators: [(&str, MakeOperation); 6] = [
             (":-", Operation::Default),
             ("-", Operation::Default),
             (":=", Operation::Assign),

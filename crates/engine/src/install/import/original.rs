@@ -18,7 +18,7 @@ pub fn original(text: &str) -> Option<ImportResult> {
             value if fits(&json!({ section.as_str(): value })) => {
                 imported.config.insert(section.clone(), value.clone());
             }
-            _ => imported.left.push(left(section, KeyPlace::Top, section)),
+            _ => imported.left.push(not_imported(section, KeyPlace::Top, section)),
         }
     }
     Some(imported)
@@ -36,7 +36,7 @@ fn of_section(section: &str, map: &Map<String, Value>, imported: &mut ImportResu
         {
             some_of(section, key, names, imported);
         } else {
-            imported.left.push(left(&format!("{section}.{key}"), KeyPlace::Section(section), key));
+            imported.left.push(not_imported(&format!("{section}.{key}"), KeyPlace::Section(section), key));
         }
     }
 }
@@ -68,14 +68,22 @@ fn commands(section: &str, value: &Value, imported: &mut ImportResult) {
             let (good, bad): (Vec<_>, Vec<_>) =
                 keys.partition(|(key, value)| fitting(&json!({ "run": run, key.as_str(): value })));
             for (key, _) in bad {
-                imported.left.push(left(&format!("{key}` of {run} in `{section}"), KeyPlace::Command, key));
+                imported.left.push(not_imported(
+                    &format!("{key}` of {run} in `{section}"),
+                    KeyPlace::Command,
+                    key,
+                ));
             }
             let command = good.into_iter().map(|(key, value)| (key.clone(), value.clone())).collect();
             imported.add_command(section, pattern, command);
         }
     }
     if is_left {
-        imported.left.push(left(&format!("{section}.commands"), KeyPlace::Section(section), "commands"));
+        imported.left.push(not_imported(
+            &format!("{section}.commands"),
+            KeyPlace::Section(section),
+            "commands",
+        ));
     }
 }
 
@@ -91,7 +99,7 @@ fn says_nothing(value: &Value) -> bool {
 }
 
 /// The message about a part that was not imported.
-fn left(name: &str, at: KeyPlace<'_>, key: &str) -> String {
+fn not_imported(name: &str, at: KeyPlace<'_>, key: &str) -> String {
     let of_section = match at {
         KeyPlace::Section(section) => instead(KeyPlace::Top, section),
         _ => None,

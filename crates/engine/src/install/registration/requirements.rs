@@ -28,7 +28,7 @@ pub fn needed<'a>(
     program: impl Into<RegisteredProgram<'a>>,
     target: SettingsTarget,
 ) -> Vec<Registration> {
-    let needs = Needs::of(config, target.client);
+    let needs = RegistrationNeeds::of(config, target.client);
     let SettingsTarget { client, scope } = target;
     let (program, caller) =
         (program.into(), if scope == Scope::User { Caller::User } else { Caller::Project });
@@ -62,7 +62,7 @@ pub fn needed<'a>(
 }
 
 /// The needs of a config, for a client.
-struct Needs<'a> {
+struct RegistrationNeeds<'a> {
     config: &'a ConclaudeConfig,
     client: &'static Dialect,
     gates_on: bool,
@@ -73,11 +73,11 @@ struct Needs<'a> {
     enforcers: Enforcers,
 }
 
-impl<'a> Needs<'a> {
-    fn of(config: &'a ConclaudeConfig, client: &'static Dialect) -> Needs<'a> {
+impl<'a> RegistrationNeeds<'a> {
+    fn of(config: &'a ConclaudeConfig, client: &'static Dialect) -> RegistrationNeeds<'a> {
         let gates_on = config.des.as_ref().is_none_or(DesConfig::is_enabled);
         let is_delivered = |event: EventKind| is_unseen(client, event) && has_commands(event, config);
-        Needs {
+        RegistrationNeeds {
             config,
             client,
             gates_on,

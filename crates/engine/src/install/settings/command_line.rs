@@ -144,10 +144,10 @@ impl<'a> CommandLine<'a> {
     pub fn parse(command: &'a str) -> Option<CommandLine<'a>> {
         // Line breaks may surround it. The shell treats other white space as a part of a word.
         let command = command.trim_matches([' ', '\t', '\n']);
-        CommandLine::own(command).or_else(|| CommandLine::original(command))
+        CommandLine::current(command).or_else(|| CommandLine::original(command))
     }
 
-    fn own(command: &'a str) -> Option<CommandLine<'a>> {
+    fn current(command: &'a str) -> Option<CommandLine<'a>> {
         let (guard, call) = match command.rsplit_once(THEN) {
             Some((guard, call)) => (Some(guard), call),
             None => (None, command),
