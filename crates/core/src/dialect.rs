@@ -75,7 +75,7 @@ mod effect {
     pub(super) const DENIED: &str = "the tool is denied";
     pub(super) const REJECTED: &str = "the prompt is rejected";
     pub(super) const NOT_PERMITTED: &str = "the permission is denied";
-    pub(super) const GOES_ON: &str = "the agent goes on, up to maxBlocks";
+    pub(super) const GOES_ON: &str = "the agent continues, up to maxBlocks";
     pub(super) const READ: &str = "the model reads why";
     pub(super) const READ_INSTEAD: &str = "the model reads why, instead of the result";
 }

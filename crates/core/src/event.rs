@@ -83,7 +83,7 @@ impl Row {
         Some(match self.blocking {
             Blocking::Never => return None,
             Blocking::Stop(BlockCounter::Task(_)) => "the task stays open, up to maxBlocks",
-            Blocking::Stop(_) => "the agent goes on, up to maxBlocks",
+            Blocking::Stop(_) => "the agent continues, up to maxBlocks",
             Blocking::Tool => "the tool is denied",
             Blocking::Permission => "the permission is denied",
             Blocking::Action { effect, .. } => effect,

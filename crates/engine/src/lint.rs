@@ -36,7 +36,7 @@ pub fn remarks(loaded: &LoadedConfig, context: &LintContext) -> Vec<Remark> {
     pack_switches::check(loaded, &mut found);
     shadowed::by_first(config, &mut found);
     shadowed::ignored_first(loaded, &mut found);
-    shadowed::held_switches(loaded, &mut found);
+    shadowed::overridden_switches(loaded, &mut found);
     budgets::check(loaded, &mut found);
     tool_rules::check(loaded, context, &mut found);
     file_rules::check(loaded, context, &mut found);
