@@ -57,7 +57,7 @@ fn contexts_are_joined_and_of_two_changed_inputs_the_last_counts_and_the_user_is
           "command": "ls"
         }
       },
-      "systemMessage": "conclaude: `cat <<'END' …` and `cat <<'END' …` both change the input of this tool: that of `cat <<'END' …` counts"
+      "systemMessage": "conclaude: `cat <<'END' …` and `cat <<'END' …` both change the input of this tool: the input from `cat <<'END' …` counts"
     }
     "#);
 }

@@ -48,8 +48,8 @@ fn the_next_such_call_is_let_through_once() {
     let test = denied();
     assert_snapshot!(allow(&test.root(), "1"), @"
     1: PreToolUse Bash git push --force denied
-      · Force push rewrites the remote's history. Push without `--force`, or ask
-        the user. (pack:git-safety force-push)
+      · Force push rewrites the remote's history. Push without `--force`, or ask the
+        user. (pack:git-safety force-push)
     Permit it once? [y/N] y
     permitted: the next such call of this session is allowed
     exit 0

@@ -184,7 +184,7 @@ impl Draft {
                 "`conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured"
             }
             (true, false) => {
-                "Guards are active in new sessions. No checks are configured: add yours, then run `conclaude doctor`."
+                "guards are active in new sessions. No checks are configured: add yours, then run `conclaude doctor`"
             }
             (false, _) => "uncomment what you want there, then `conclaude doctor` checks the installation",
         }

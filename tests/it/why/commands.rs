@@ -151,12 +151,12 @@ fn a_call_whose_input_a_hook_changed_is_judged_with_the_changed_input_again() {
     assert!(shown.contains("it changed the input of the tool to `rm .env`"), "{shown}");
     assert!(shown.contains("today: the config would decide the same: denied"), "{shown}");
     let all = test.shows(&["why", "--all"]);
-    assert!(!all.contains("does not match any more"), "{all}");
+    assert!(!all.contains("no longer matches"), "{all}");
     // Without the rule it is allowed, and that is why.
     let config = config.to_string().replace(".env\"]", ".other\"]");
     let all = test.config(&config).shows(&["why", "--all"]);
     assert!(all.contains("would decide otherwise: allowed"), "{all}");
-    assert!(all.contains("\".env\" does not match any more"), "{all}");
+    assert!(all.contains("\".env\" no longer matches"), "{all}");
 }
 
 /// Its stderr is the reason, and was printed below that again as its output.
