@@ -58,7 +58,7 @@ struct Cli {
 
 #[derive(clap::Subcommand)]
 enum Subcommand {
-    /// Play a subagent's start and stop in a scratch project, and show what is matched, run and answered
+    /// Run a subagent's start and stop in a scratch project, and show what is matched, run and answered
     Demo {
         /// Keep the scratch project, and print its path
         #[arg(long)]
@@ -66,21 +66,21 @@ enum Subcommand {
     },
     /// Start: write a .conclaude.yaml based on this project, and register conclaude with Claude Code or other clients
     ///
-    /// On a terminal it asks which of the checks that it found should run; --yes takes the recommended answers. Elsewhere, and with
-    /// --import, they are commented out. What was there before is never lost: --import takes it over, --force keeps a copy.
+    /// On a terminal it asks which of the detected checks should run; --yes takes the recommended answers. Elsewhere, and with
+    /// --import, they are commented out. Existing settings are never lost: --import imports them, --force keeps a copy.
     Init {
         #[command(flatten)]
         request: init::InitRequest,
     },
     /// Register conclaude in the settings of Claude Code, or of other clients
     ///
-    /// Everything else in the file stays byte for byte as it was, and a copy of the old settings is kept in your state folder. Installing twice
-    /// changes nothing.
+    /// Everything else in the file stays byte for byte, and a copy of the old settings is kept in your state folder. Installing
+    /// twice changes nothing.
     Install {
         #[command(flatten)]
         request: install::InstallRequest,
     },
-    /// Remove conclaude from the settings of Claude Code, or of other clients, and say what stays
+    /// Remove conclaude from the settings of Claude Code, or of other clients, and report what stays
     Uninstall {
         #[command(flatten)]
         request: install::UninstallRequest,
@@ -92,10 +92,10 @@ enum Subcommand {
         #[command(flatten)]
         request: trust::TrustRequest,
     },
-    /// Check the installation, and say how to fix what is wrong; exits with 0 or 1
+    /// Check the installation, and show how to fix problems; exits with 0 or 1
     ///
-    /// Checks program, settings, config, patterns, trust, audit trail, state and Claude Code; calls itself as it is registered,
-    /// and no other program that is; and says when each event last really arrived.
+    /// Checks program, settings, config, patterns, trust, audit trail, state and Claude Code. Calls itself as it is registered,
+    /// but no other program. Shows when each event last really arrived.
     Doctor {
         /// Print JSON
         #[arg(long)]
@@ -113,13 +113,13 @@ enum Subcommand {
     },
     /// Run the commands of the config now, without a session, on the files that have changed in git
     ///
-    /// The same commands as at a hook, with the same environment; a payload on stdin has what is known. Prints a line for each, and what a
-    /// failing one printed. Exits with 1 if a command fails that would block, with --strict if any fails.
+    /// The same commands as at a hook, with the same environment; a payload on stdin has the known fields. Prints one line for
+    /// each, and the output of a failing one. Exits with 1 if a command fails that would block, with --strict if any fails.
     Run {
         #[command(flatten)]
         request: run::RunRequest,
     },
-    /// Show the config as all its files make it
+    /// Show the merged config of all files
     Config {
         #[command(subcommand)]
         subcommand: config::ConfigSubcommand,
@@ -141,8 +141,8 @@ enum Subcommand {
     },
     /// Watch this project's sessions in the terminal: threads, steps, commands, blocks and denials, as they happen
     ///
-    /// Shows the last sessions from the audit trail and Claude Code's transcripts, and goes on with what is new; `?` lists the keys.
-    /// Changes nothing.
+    /// Shows the last sessions from the audit trail and Claude Code's transcripts, and continues with new events; `?` lists the
+    /// keys. Changes nothing.
     Watch {
         #[command(flatten)]
         request: watch::WatchRequest,
@@ -159,13 +159,13 @@ enum Subcommand {
         #[command(flatten)]
         request: why::WhyRequest,
     },
-    /// Permit a call that was denied or asked about: the same call is let through once, or for its session
+    /// Permit a call that was denied or asked about: the same call is allowed once, or for its session
     #[command(after_help = allow::EXAMPLES)]
     Allow {
         #[command(flatten)]
         request: allow::AllowRequest,
     },
-    /// Show how far the budgets of this project's sessions are used, or raise one
+    /// Show how much of this project's budgets is used, or raise one
     #[command(after_help = budget::EXAMPLES, args_conflicts_with_subcommands = true)]
     Budget {
         #[command(flatten)]
@@ -190,10 +190,11 @@ enum Subcommand {
         #[command(flatten)]
         request: report::ReportRequest,
     },
-    /// Show what the config would have decided in sessions of the past, from Claude Code's transcripts; nothing is run
+    /// Show what the config would have decided in past sessions, from Claude Code's transcripts; nothing is run
     ///
-    /// Every tool call, prompt and stop is compared with the rules as in a hook. This is how a strict rule is tried on last month's work
-    /// before it is switched on. Exits with 0; with --exit-code with 1 if anything would be denied or blocked, or a transcript cannot be read.
+    /// Every tool call, prompt and stop is compared with the rules as in a hook. Use it to try a strict rule on last month's work
+    /// before you enable it. Exits with 0; with --exit-code with 1 if anything would be denied or blocked, or a transcript cannot
+    /// be read.
     #[command(after_help = replay::EXAMPLES)]
     Replay {
         #[command(flatten)]
@@ -201,7 +202,7 @@ enum Subcommand {
     },
     /// Print the JSON Schema of the config, for editors
     Schema {
-        /// That of .conclaude.test.yaml instead
+        /// The schema of .conclaude.test.yaml instead
         #[arg(long)]
         test: bool,
     },
@@ -213,7 +214,7 @@ enum Subcommand {
     /// Write the manual pages into a folder: one for the program, one for each subcommand
     #[command(hide = true)]
     Man {
-        /// The folder; it is made if it does not exist
+        /// The folder; it is created if it does not exist
         folder: PathBuf,
     },
 }
@@ -294,7 +295,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Prints a text that is all ours.
+/// Prints a text without foreign parts.
 fn print(text: &str) -> anyhow::Result<Exit> {
     let mut out = Out::stdout();
     out.document(text)?;
@@ -320,11 +321,11 @@ fn root() -> io::Result<Root> {
 #[cfg(test)]
 mod tests {
     use clap::{Command, CommandFactory};
-    use conclaude_checks::guard::own_commands::{CHANGING, LOOKING};
+    use conclaude_checks::guard::own_commands::{CHANGING, READ_ONLY_OPTIONS};
 
     use super::Cli;
 
-    /// Subcommands that leave the registration, the trust and the records as they are, or add to them as the user's workflow does.
+    /// Subcommands that do not change registration, trust and records, or only add to them as the user's workflow does.
     const HARMLESS: &[&[&str]] = &[
         &["demo"],
         &["doctor"],
@@ -398,7 +399,7 @@ mod tests {
                 options.extend(option.get_short().map(|short| format!("-{short}")));
             }
         }
-        for option in LOOKING {
+        for option in READ_ONLY_OPTIONS {
             assert!(options.iter().any(|known| known == option), "{option}");
         }
     }

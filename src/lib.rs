@@ -1,7 +1,7 @@
 //! conclaude: one small binary that Claude Code calls for its hook events, and that makes subagents trustworthy.
 //!
-//! The layers below the program are crates of their own: ARCHITECTURE.md is a tour of them. This crate has the subcommands, and
-//! the names that the specification gives.
+//! The layers below the program are separate crates: see ARCHITECTURE.md. This crate has the subcommands, and the names from the
+//! specification.
 
 #![cfg_attr(test, allow(clippy::too_many_lines, reason = "a table of cases is as long as it is"))]
 

@@ -1,4 +1,4 @@
-//! argv in, exit code out. Events are dispatched before the argument parser is built, since they are frequent.
+//! argv in, exit code out. Events are dispatched before the argument parser is built, because they are frequent.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// `[--client NAME] EVENT [--if-trusted | --plugin]`, and who calls so. An event of a newer client is handled like any other.
+/// `[--client NAME] EVENT [--if-trusted | --plugin]`, and the caller. An event of a newer client is handled like any other.
 fn hook_call(arguments: &[OsString]) -> Option<(HookCall, Caller)> {
     let words: Option<Vec<&str>> = arguments.iter().take(5).map(|word| word.to_str()).collect();
     let (client, rest) = match words?.as_slice() {

@@ -1,5 +1,5 @@
-//! Sessions of the past with a config of today: which transcripts are meant, and all of them on all cores, in memory that does not
-//! grow with them.
+//! Replays past sessions with the current config: selects the transcripts, and reads all of them on all cores, with bounded
+//! memory.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -31,7 +31,7 @@ pub(crate) use state::Thread;
 use state::Walk;
 use totals::ReplayTotals;
 
-/// The sessions that are meant: by the start of their id, as files, as folders; all of the project without any. And what was left
+/// The selected sessions: by the start of their id, as files, or as folders; without any, all of the project. Also what was left
 /// out of these folders.
 ///
 /// # Errors
@@ -67,7 +67,7 @@ pub(crate) fn find(
     Ok((found, left_out))
 }
 
-/// How many sessions these are: the same one may be named twice, in other words.
+/// The number of these sessions. The same one may be named twice, in different ways.
 pub(crate) fn count(found: &[SessionFiles]) -> u64 {
     let file = |session: &SessionFiles| {
         let main = session.main.as_deref().unwrap_or(Path::new(&session.id));
@@ -87,7 +87,7 @@ fn of_source(
         sessions::in_folder(path)
     } else if path.exists() {
         let (session, not_read) = sessions::of_file(path);
-        // A file that was copied has another name than its session.
+        // A copied file has another name than its session.
         let id = session.start().session_id.unwrap_or(session.id.clone());
         let mut session = SessionFiles { id, ..session };
         session.agents.extend(sessions::agents_beside(&session));
@@ -97,7 +97,7 @@ fn of_source(
         let of = |found: Vec<SessionFiles>| found.into_iter().filter(is_meant).collect::<Vec<_>>();
         let own = of(of_project().0);
         let all = || claude.map(|claude| sessions::in_folder(&claude.join("projects")).0).unwrap_or_default();
-        // What else is in those folders is not meant.
+        // Other sessions in those folders are not selected.
         (if own.is_empty() { of(all()) } else { own }, SkippedFiles::default())
     };
     if found.is_empty() && path.is_dir() {
@@ -110,13 +110,13 @@ fn of_source(
     Ok(found)
 }
 
-/// What was left out where nothing else is there.
+/// The omissions, if there is nothing else.
 fn besides(left_out: &SkippedFiles) -> String {
     let unreadable = left_out.unreadable.iter().cloned();
     notes_of(left_out).chain(unreadable).map(|what| format!("; {what}")).collect()
 }
 
-/// What was left out without an error, in words.
+/// The omissions without an error, in words.
 pub(crate) fn notes_of(left_out: &SkippedFiles) -> impl Iterator<Item = String> {
     let counts = [
         (left_out.links, "link", "to a folder or to nothing not followed"),
@@ -145,7 +145,7 @@ fn of_session(session: &SessionFiles, since: Option<Timestamp>, projects: &mut P
     let main = session.main.as_deref().or_else(|| session.paths().next()).unwrap_or(Path::new(""));
     let start = session.start();
     let is_read = session.paths().any(|path| !is_older(path, since));
-    // What was started in another project is judged as if the config were there.
+    // A session of another project is judged as if the config were there.
     let project = start.cwd.as_deref().map(|cwd| projects.root_of(cwd, is_read));
     let thread = |path: &Path, agent: Option<Agent>| Thread {
         number: 0,
@@ -184,12 +184,12 @@ const MIN_BYTES_TO_SHARE: u64 = 32 << 20;
 pub(crate) struct ReplayJob<'a> {
     pub(crate) replayer: &'a Replayer,
     pub(crate) since: Option<Timestamp>,
-    /// How many threads read; as many as there are cores where nothing is asked for.
+    /// How many threads read. By default as many as there are cores.
     pub(crate) jobs: Option<usize>,
 }
 
 impl ReplayJob<'_> {
-    /// Judges every event of all transcripts. `progress` is called with the bytes that were read, again and again.
+    /// Judges every event of all transcripts. `progress` is called repeatedly with the number of bytes read.
     pub(crate) fn all(&self, threads: &[Thread], progress: &(dyn Fn(u64) + Sync)) -> ReplayTotals {
         let read = AtomicU64::new(0);
         let read = |bytes| progress(read.fetch_add(bytes, Ordering::Relaxed) + bytes);
@@ -268,14 +268,14 @@ fn replay(
     walk.finish()
 }
 
-/// Whether nothing was written to a file since then.
+/// Whether a file has not been written since then.
 fn is_older(path: &Path, since: Option<Timestamp>) -> bool {
     let modified = || path.metadata().and_then(|metadata| metadata.modified()).ok();
     let modified = || modified().and_then(|time| Timestamp::try_from(time).ok());
     since.is_some_and(|since| modified().is_some_and(|modified| modified < since))
 }
 
-/// A file that says how much was read of it.
+/// A file that reports how much of it was read.
 struct CountingReader<'a> {
     file: std::fs::File,
     read: &'a dyn Fn(u64),

@@ -1,4 +1,4 @@
-//! What happened in a project's sessions, from the audit trail and Claude Code's transcripts: as a page, as Markdown, as JSON.
+//! The events of a project's sessions, from the audit trail and Claude Code's transcripts: as a page, as Markdown, as JSON.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -36,7 +36,7 @@ use model::{Phase, Step};
 /// When the trail cannot be read. The report itself names unreadable transcripts.
 pub(crate) fn gather(scope: &Scope<'_>) -> anyhow::Result<Report> {
     let trail = Trail::of(scope.root, None);
-    // Hashing all records takes as long as everything else, so it has its own thread.
+    // Hashing all records takes as long as everything else, so it has a separate thread.
     let (chain, gathered) = std::thread::scope(|threads| {
         let chain = threads.spawn(|| verify(&trail));
         let gathered = read_all(scope, &trail);
@@ -105,7 +105,7 @@ pub(crate) struct Scope<'a> {
     /// The session, or the start of its id.
     pub(crate) session: Option<&'a str>,
     pub(crate) since: Option<Timestamp>,
-    /// The transcripts of all projects; the trail is that of this one.
+    /// The transcripts of all projects. The trail is that of this one.
     pub(crate) all_projects: bool,
     pub(crate) prices: &'a PriceTable,
 }

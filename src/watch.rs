@@ -1,5 +1,5 @@
-//! A live view of the project's sessions: what their threads do, what was decided and why. `model` holds the data, `rows` and `view`
-//! show it without side effects, `app` holds the selection and the filter. `source` reads files, `terminal` reads keys.
+//! A live view of the project's sessions: what their threads do, what was decided and why. `model` holds the data, `rows` and
+//! `view` show it without side effects, `app` holds the selection and the filter. `source` reads files, `terminal` reads keys.
 
 use std::io;
 use std::panic::PanicHookInfo;
@@ -112,7 +112,7 @@ impl<'a> Watch<'a> {
         ]
     }
 
-    /// What the user should know beside the rows.
+    /// Further information for the user.
     fn notice(&self, model: &Model, source: &Source<'_>) -> Option<String> {
         if let Some(problem) = &source.problem {
             return Some(format!("✗ {}", clean_line(problem)));

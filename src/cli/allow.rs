@@ -39,7 +39,7 @@ pub(super) struct AllowRequest {
     /// Permit one more call, the default
     #[arg(long, conflicts_with = "session")]
     once: bool,
-    /// Permit it as often as it comes in this session
+    /// Permit it any number of times in this session
     #[arg(long)]
     session: bool,
 }
@@ -62,23 +62,23 @@ pub(super) fn run(request: &AllowRequest) -> anyhow::Result<Exit> {
     }
     denied.permit(&root, scope)?;
     let what = match scope {
-        PermitScope::Once => "the next such call of this session is let through",
-        PermitScope::Session => "such calls are let through until this session ends",
+        PermitScope::Once => "the next such call of this session is allowed",
+        PermitScope::Session => "such calls are allowed until this session ends",
     };
     writeln!(out, "permitted: {what}")?;
     Ok(Exit::Success)
 }
 
-/// Only a user at a terminal decides: an agent could otherwise do this for itself.
+/// Only a user at a terminal decides: otherwise an agent could permit its own calls.
 pub(super) fn refuse_agents(what: &str) -> anyhow::Result<()> {
     if let Some(name) = variables::OF_AGENTS.iter().find(|name| std::env::var_os(name).is_some()) {
-        bail!("an agent cannot {what} ({name} is set): run this in a terminal of your own");
+        bail!("an agent cannot {what} ({name} is set): run this in your own terminal");
     }
-    if let Some(process) = ancestors::given(&variables::OF_AGENTS) {
-        bail!("an agent cannot {what} (process {process} is an agent's): run this in a terminal of your own");
+    if let Some(process) = ancestors::started_with(&variables::OF_AGENTS) {
+        bail!("an agent cannot {what} (process {process} is an agent's): run this in your own terminal");
     }
     if !io::stdin().is_terminal() || !Out::is_terminal() {
-        bail!("this is for a user at a terminal to decide: run it in a terminal of your own");
+        bail!("only a user at a terminal can decide this: run it in your own terminal");
     }
     Ok(())
 }

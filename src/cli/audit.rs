@@ -40,8 +40,8 @@ pub(super) enum AuditSubcommand {
     },
     /// Send the records to a collector, or write them as CSV or JSON
     ///
-    /// Sent records are marked as such for each endpoint: the next call goes on after them. Exits with 1 if something could not
-    /// be sent; it is sent by the next call.
+    /// Sent records are marked as such for each endpoint: the next call continues after them. Exits with 1 if something could not
+    /// be sent; the next call sends it.
     Export {
         #[command(flatten)]
         request: Box<export::ExportRequest>,

@@ -1,4 +1,4 @@
-//! `conclaude budget`: how far budgets are used, and how the user raises one.
+//! `conclaude budget`: shows the usage of budgets, and lets the user raise one.
 
 use std::io;
 use std::time::SystemTime;
@@ -55,7 +55,7 @@ enum BudgetSubcommand {
         /// The session; the start of its id is enough [default: the newest that has used up its budget]
         #[arg(long, value_name = "ID")]
         session: Option<String>,
-        /// By how much, of the amount in the config
+        /// By how much, as a percentage of the amount in the config
         #[arg(long, value_name = "PERCENT", default_value = "50%", value_parser = percent)]
         by: u32,
     },
@@ -74,7 +74,7 @@ pub(super) fn run(request: &BudgetRequest) -> anyhow::Result<Exit> {
     }
 }
 
-/// A project with its budget and what was counted.
+/// A project with its budget and its usage.
 struct BudgetedProject {
     root: Root,
     loaded: LoadedConfig,
@@ -83,7 +83,7 @@ struct BudgetedProject {
     now: Timestamp,
 }
 
-/// A session with how far its amounts are used.
+/// A session with the usage of its amounts.
 struct MeteredSession {
     spending: SessionSpending,
     counted: SystemTime,
@@ -145,7 +145,7 @@ impl BudgetedProject {
         report.and_then(|report| report.prices.clone()).unwrap_or_default()
     }
 
-    /// The sessions, the newest first, with the lines that came after their last event.
+    /// The sessions, the newest first, including the lines after their last event.
     fn sessions(&self) -> impl Iterator<Item = MeteredSession> {
         self.folder.sessions().into_iter().map(|(counted, spending)| self.metered(counted, spending))
     }
@@ -198,7 +198,7 @@ fn print(out: &mut Out<'_>, project: &BudgetedProject, sessions: &[MeteredSessio
         print_session(out, session)?;
     }
     if sessions.is_empty() {
-        writeln!(out, "nothing was counted yet: that starts with the next event of a session")?;
+        writeln!(out, "nothing is counted yet: counting starts with the next event of a session")?;
     }
     let of_day: Vec<Limit> = budget.limits().filter(|limit| limit.scope == BudgetScope::Day).collect();
     if !of_day.is_empty() {
@@ -208,7 +208,7 @@ fn print(out: &mut Out<'_>, project: &BudgetedProject, sessions: &[MeteredSessio
     writeln!(out, "{FAINT}reported at {} %, then: {}{FAINT:#}", budget.at(), budget.reaction().as_str())
 }
 
-/// The amounts of the day, without what one session may use more.
+/// The amounts of the day, without the raises of a session.
 fn day_meters(project: &BudgetedProject, limits: &[Limit]) -> Vec<Meter> {
     let prices = project.prices();
     let nobody = SessionSpending::default();
@@ -328,7 +328,7 @@ fn raise(project: &BudgetedProject, id: Option<&str>, by: u32) -> anyhow::Result
     Ok(Exit::Success)
 }
 
-/// What is used up; without that all amounts.
+/// The used-up amounts; all amounts if none is used up.
 fn raised_limits(project: &BudgetedProject, session: &MeteredSession) -> Vec<Limit> {
     let used_up: Vec<Limit> = session.used_up().into_iter().map(|meter| meter.limit).collect();
     if used_up.is_empty() { project.limits() } else { used_up }

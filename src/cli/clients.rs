@@ -10,14 +10,14 @@ const ALL: &str = "all";
 
 #[derive(Args, Clone, Default)]
 pub(super) struct ClientArgs {
-    /// For which clients: claude, codex, copilot, qwen, gemini, or all; may be repeated, or be a list with commas. Default: `clients` of
-    /// the config, else claude
+    /// The clients: claude, codex, copilot, qwen, gemini, or all; may be repeated, or be a list with commas. Default: `clients`
+    /// of the config, else claude
     #[arg(long = "client", value_name = "NAME", value_delimiter = ',')]
     clients: Vec<String>,
 }
 
 impl ClientArgs {
-    /// The clients that are named, each once. None if none is.
+    /// The named clients, each once. `None` if none is named.
     pub(super) fn named(&self) -> anyhow::Result<Option<Vec<&'static Dialect>>> {
         let mut named: Vec<&'static Dialect> = Vec::new();
         for name in &self.clients {

@@ -1,4 +1,4 @@
-//! `conclaude config show`: the config as all its files make it, and where each value came from.
+//! `conclaude config show`: the merged config of all files, and the origin of each value.
 
 use std::io;
 use std::path::Path;
@@ -24,12 +24,12 @@ mod known_keys;
 
 #[derive(clap::Subcommand)]
 pub(super) enum ConfigSubcommand {
-    /// Print the config as all its files make it, as YAML
+    /// Print the merged config of all files, as YAML
     ///
-    /// The files are, later ones win: config.yaml in $XDG_CONFIG_HOME/conclaude, .conclaude.yaml, .conclaude.local.yaml, each after what
-    /// it extends. Exits with 1 if one of them cannot be used.
+    /// The files are, later ones win: config.yaml in $XDG_CONFIG_HOME/conclaude, .conclaude.yaml, .conclaude.local.yaml, each
+    /// after the files that it extends. Exits with 1 if one of them cannot be used.
     Show {
-        /// Only this value, such as `preToolUse` or `preToolUse.uneditableFiles`; for one that is not set, its default
+        /// Only this value, such as `preToolUse` or `preToolUse.uneditableFiles`; its default if it is not set
         #[arg(value_name = "KEY")]
         key: Option<String>,
         /// Show the file and the line of each value
@@ -76,7 +76,7 @@ impl ConfigSubcommand {
     }
 }
 
-/// Who enforces the rules, where these are shown.
+/// Who enforces the rules, if rules are shown.
 struct EnforcedRules {
     rules: Vec<RuleEnforcement>,
     not_written: Option<String>,
@@ -95,7 +95,7 @@ fn enforced(root: &Root, loaded: &LoadedConfig, key: Option<&str>) -> anyhow::Re
     Ok(Some(EnforcedRules { rules: compiled.rules, not_written }))
 }
 
-/// As comments: what is printed is YAML.
+/// As comments, because the output is YAML.
 fn print_enforced(out: &mut Out<'_>, enforced: Option<&EnforcedRules>) -> io::Result<()> {
     let Some(EnforcedRules { rules, not_written }) = enforced else { return Ok(()) };
     writeln!(out, "# who enforces each rule:")?;
@@ -105,7 +105,7 @@ fn print_enforced(out: &mut Out<'_>, enforced: Option<&EnforcedRules>) -> io::Re
     Ok(())
 }
 
-/// The tree with what the files extend, where that is asked for. Merged, it says nothing: what is extended is in it.
+/// The tree with `extends`, if it is requested. The merged tree does not need it: it contains the extended files.
 fn with_extends(origins: &Origins, mut tree: Spanned<Node>, key: Option<&str>) -> Spanned<Node> {
     if key != Some("extends") {
         return tree;
@@ -161,13 +161,13 @@ fn print(
     write!(out, "{text}")
 }
 
-/// The tree with only the value of this key: its parts are separated by dots. None if that is not set.
+/// The tree with only the value of this key, whose parts are separated by dots. `None` if it is not set.
 fn only(tree: &Spanned<Node>, key: &str) -> anyhow::Result<Option<Spanned<Node>>> {
     let (first, rest) = key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
     let entries = match &tree.value {
         Node::Map(entries) => entries,
         Node::Null => return Ok(None),
-        _ => bail!("there is no `{key}`: what comes before it is one value, without keys"),
+        _ => bail!("there is no `{key}`: the part before it is one value, without keys"),
     };
     // A pattern may contain a dot.
     let whole = entries.iter().find(|(own, _)| own.value == key);

@@ -95,11 +95,11 @@ fn play(out: &mut Out<'_>, event: EventKind, folder: &Path, again: bool) -> io::
         ]),
     };
     let payload = Value::Object(sample.payload());
-    // The scratch project is all that is shown: what the user's own config runs has nothing to do with it.
+    // Only the scratch project is shown, without the user's own config.
     let environment =
         Environment { project_dir: Some(folder.to_owned()), only_project: true, ..Environment::default() };
     let traced = hooks::trace(event, payload.to_string().as_bytes(), &environment);
-    // The log belongs to the hook's stderr, which is shown below as Claude Code would see it.
+    // The log goes to the hook's stderr, which is shown below as Claude Code would see it.
     let log_lines = log::take();
     let result = match traced {
         Ok(Trace { plan, outcomes, result }) => {

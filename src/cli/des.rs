@@ -1,4 +1,4 @@
-//! `conclaude des …`: recording phases honestly, and what orchestrators need.
+//! `conclaude des …`: records phases honestly, and helps orchestrators.
 
 use std::path::PathBuf;
 
@@ -19,13 +19,13 @@ pub(super) enum DesSubcommand {
     Start(step::StartArgs),
     /// Finish a phase that was started, without a command to prove it
     Finish(step::FinishArgs),
-    /// Skip a phase, with a reason that counts
+    /// Skip a phase, with a valid reason
     Skip(step::SkipArgs),
     /// Run a command and record the phase from its exit code, as proof
     ///
-    /// Exits with the command's own exit code. Phases named RED or RED_* expect a command that fails; a command that
-    /// cannot be started or is killed never passes. Where des.evidence names the phase's command, only that one is run, and
-    /// while the config cannot be read, none is.
+    /// Exits with the command's own exit code. Phases named RED or RED_* expect a command that fails; a command that cannot be
+    /// started or is killed never passes. If des.evidence names the phase's command, only that one is run. While the config
+    /// cannot be read, none is.
     Run(run::RunArgs),
     /// Admit that the step failed: an honest failure may stop
     Fail(step::FailArgs),
@@ -37,11 +37,12 @@ pub(super) enum DesSubcommand {
     Prompt(step::PromptArgs),
     /// Check a step file and list what is missing; exits with 0 if nothing is, with 1 otherwise
     ///
-    /// With --transcript it says what Gate 3 would say about that agent, without a session: also about the markers of its
-    /// prompt, its evidence, and files outside the scope that its tools wrote. The judge is not asked.
+    /// With --transcript it reports what Gate 3 would find about that agent, without a session: also the markers of its prompt,
+    /// its evidence, and files outside the scope that its tools wrote. The judge is not asked.
     ///
-    /// With --transcript and --step-file it answers as a hook does: it exits with 2, and the findings on stderr, where the agent
-    /// must not stop (at most maxBlocks times for each agent). It exits with 0 where it may, and with 1 for input that cannot be used.
+    /// With --transcript and --step-file it answers like a hook: if the agent must not stop, it exits with 2, with the findings
+    /// on stderr (at most maxBlocks times for each agent). It exits with 0 if the agent may stop, and with 1 for input that
+    /// cannot be used.
     Check(check::CheckArgs),
     /// List all steps with their state
     Status(status::StatusArgs),
@@ -72,14 +73,14 @@ impl DesSubcommand {
             DesSubcommand::New(args) => step::new(&project, &args, &mut out),
             DesSubcommand::Prompt(args) => step::print_prompt(&project, &args, &mut out),
             DesSubcommand::Status(args) => status::list(&project, &args, &mut out),
-            // These two have exit codes of their own.
+            // These two have their own exit codes.
             DesSubcommand::Run(args) => return run::run(&project, &args),
             DesSubcommand::Check(args) => return check::check(&project, &args, &mut out),
         };
         done.map(|()| Exit::Success)
     }
 
-    /// The existing step that it is about.
+    /// The existing step that it uses.
     fn step(&mut self) -> Option<&mut PathBuf> {
         Some(match self {
             DesSubcommand::Start(args) => &mut args.step,

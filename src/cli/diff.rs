@@ -20,7 +20,7 @@ const HEADING: Paint = Paint(Style::new().bold());
 /// Lines around a change that are shown with it.
 const CONTEXT: usize = 2;
 
-/// After this the diff may be larger than necessary.
+/// After this time the diff may be larger than necessary.
 const LIMIT: Duration = Duration::from_secs(1);
 
 pub(super) fn print(out: &mut Out<'_>, path: &Path, before: &str, after: &str) -> io::Result<()> {

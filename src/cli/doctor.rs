@@ -30,7 +30,7 @@ mod settings;
 
 pub(super) fn run(json: bool, yes: bool) -> anyhow::Result<Exit> {
     let installation = Installation::here()?;
-    // Before anything is called by ourselves.
+    // Before doctor itself calls anything.
     let mut arrivals = probe::arrivals(&installation);
     let mut checks = settings::registrations(&installation);
     checks.extend(settings::programs(&installation));
@@ -80,7 +80,7 @@ enum Status {
 /// One thing that was checked.
 #[derive(Clone, Debug, Serialize)]
 struct Check {
-    /// What was looked at, in a word.
+    /// The subject of the check, as one word.
     about: &'static str,
     status: Status,
     text: String,
@@ -107,12 +107,12 @@ fn short(path: &Path, project: &Path) -> String {
     path.strip_prefix(project).unwrap_or(path).display().to_string()
 }
 
-/// What the checks look at, gathered once.
+/// The inputs of the checks, gathered once.
 struct Installation {
     root: Root,
     /// Where Claude Code looks for the project's settings.
     project: PathBuf,
-    /// As far as its files can be read; the defaults are what the gates use otherwise.
+    /// As far as its files can be read. Otherwise the gates use the defaults.
     loaded: LoadedConfig,
     settings_files: Vec<ScopeSettings>,
     /// The names of the project's own agents.
@@ -134,7 +134,7 @@ impl Installation {
         locations(&self.settings_files)
     }
 
-    /// Whether Claude Code is to call us here, or does.
+    /// Whether Claude Code calls us here, or should.
     fn concerns_claude(&self) -> bool {
         self.is_named(&claude::DIALECT) || !self.locations().is_empty()
     }
@@ -144,7 +144,7 @@ impl Installation {
         self.loaded.config.clients().contains(&client)
     }
 
-    /// The command that registers again where conclaude is registered.
+    /// The command that repeats the registration in the same place.
     fn install_again(&self) -> String {
         let flag = self.locations().first().map_or("", |file| file.scope.flag());
         format!("conclaude install {flag}").trim_end().to_owned()
@@ -177,9 +177,9 @@ struct DoctorReport {
     version: &'static str,
     project: PathBuf,
     checks: Vec<Check>,
-    /// What this program answered, called as it is registered.
+    /// This program's answers, when called as registered.
     answers: Vec<ProbeAnswer>,
-    /// When each event last really arrived; null is never.
+    /// When each event last really arrived; null means never.
     arrivals: Vec<Arrival>,
 }
 

@@ -12,7 +12,7 @@ use conclaude_os::budget::Budget;
 use conclaude_store::load::LoadedConfig;
 use conclaude_store::root::Root;
 
-/// The rules of a config that has `enforce`, compiled with the files that exist now. None without the key.
+/// The rules of a config with `enforce`, compiled with the existing files. `None` without the key.
 pub(super) fn compiled(
     root: &Root,
     project: &Path,
@@ -26,7 +26,7 @@ pub(super) fn compiled(
     Some(enforced.compile(&Budget::unlimited()).map_err(anyhow::Error::from))
 }
 
-/// What must be done before all of it counts.
+/// What must be done before everything applies.
 pub(super) fn not_written(project: &Path, compiled: &CompiledRules) -> Option<String> {
     let fix = "`conclaude install --enforce` writes it";
     if !EnforcedSettings::is_installed(project) {
@@ -43,7 +43,7 @@ pub(super) fn not_written(project: &Path, compiled: &CompiledRules) -> Option<St
     Some(format!("not all in Claude Code's settings: {first}{more}; {fix}"))
 }
 
-/// One line for each rule. Neighbours that no one but the hook enforces, for the same reason, share one.
+/// One line for each rule. Neighbours that only the hook enforces, for the same reason, share one.
 pub(super) fn lines(rules: &[RuleEnforcement]) -> Vec<String> {
     let is_same = |one: &RuleEnforcement, other: &RuleEnforcement| {
         one.class == EnforcementClass::HookOnly
@@ -89,7 +89,7 @@ pub(super) fn as_json(rules: &[RuleEnforcement]) -> Value {
     rules.iter().map(one).collect()
 }
 
-/// The files that match a rule and cannot be listed, as the start of a sentence.
+/// The matching files that cannot be listed, as the start of a sentence.
 pub(super) fn unlisted_files(one: &RuleEnforcement) -> String {
     let name = name(&one.rule);
     match one.unlisted {

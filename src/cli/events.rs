@@ -1,4 +1,4 @@
-//! `conclaude events`: what can be configured at each event, and what its commands get.
+//! `conclaude events`: the possible configuration of each event, and the variables of its commands.
 
 mod possible;
 

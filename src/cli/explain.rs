@@ -38,14 +38,14 @@ pub(super) const EXAMPLES: &str = "Examples:
 
 Exits with 0 whatever would be decided.";
 
-/// An event with what would happen.
+/// An event with its result.
 pub(super) struct Explanation {
     pub(super) asked: ExplainEvent,
-    /// None where conclaude has nothing to do with the event.
+    /// `None` if conclaude has nothing to do at the event.
     pub(super) rehearsal: Option<Rehearsal>,
-    /// What the user should know beside it.
+    /// Further notes for the user.
     pub(super) notes: Vec<String>,
-    /// Who enforces each guard, where the config has `enforce`.
+    /// Who enforces each guard, if the config has `enforce`.
     pub(super) enforced: Vec<RuleEnforcement>,
 }
 
@@ -76,7 +76,7 @@ fn is_an_event(explained: &Explanation) -> anyhow::Result<()> {
     ))
 }
 
-/// Looks at the event as it would be handled here.
+/// Inspects the event as it would be handled here.
 pub(super) fn explain(asked: ExplainEvent) -> anyhow::Result<Explanation> {
     let project_dir = Environment::of_process().project_dir;
     let project = project_dir.clone().unwrap_or_else(|| PathBuf::from(asked.cwd()));
@@ -159,7 +159,7 @@ fn unknown_tool(name: &str) -> Option<String> {
     })
 }
 
-/// Agents of plugins are called `plugin:name`. Their files are not looked for.
+/// Agents of plugins have names like `plugin:name`. Their files are not searched.
 fn unknown_agent(name: &str, project: &Path) -> Option<String> {
     let own = [Scope::Project, Scope::User].into_iter().flat_map(|scope| agents::names(project, scope));
     let known: Vec<String> = AGENTS.iter().map(|name| (*name).to_owned()).chain(own).collect();

@@ -37,7 +37,7 @@ pub(super) fn call(event: EventKind, arguments: &clap::ArgMatches) -> Exit {
     }
 }
 
-/// What conclaude 0.2 registered, with whatever arguments it had: a program that is replaced goes on with the settings that are there.
+/// The registration of conclaude 0.2, with any arguments: after an update the program must work with existing settings.
 fn original() -> clap::Command {
     let arguments = clap::Arg::new("arguments")
         .num_args(0..)

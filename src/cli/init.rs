@@ -39,19 +39,19 @@ pub(super) struct InitRequest {
     which: ScopeArgs,
     #[command(flatten)]
     clients: ClientArgs,
-    /// Take the recommended answers instead of asking: the checks that were found block, and packs of guards are on
+    /// Take the recommended answers instead of asking: the detected checks block, and packs of guards are on
     #[arg(long, short = 'y')]
     yes: bool,
-    /// Switch on these packs of guards, beside those that are recommended where they are taken; may be repeated
+    /// Enable these packs of guards, in addition to the recommended ones if those are taken; may be repeated
     #[arg(long = "pack", value_name = "NAME", value_delimiter = ',')]
     packs: Vec<String>,
-    /// Take over hooks that you wrote into that settings file, and a config of the original conclaude (0.2.9); copies are kept
+    /// Import your own hooks from that settings file, and a config of the original conclaude (0.2.9); copies are kept
     #[arg(long)]
     import: bool,
     /// Also write .claude/commands/step.md: `/step 01` starts a gated step in Claude Code
     #[arg(long)]
     steps: bool,
-    /// Replace a config that exists; it is kept as a copy
+    /// Replace an existing config; a copy is kept
     #[arg(long)]
     force: bool,
     /// Show what would change, and change nothing
@@ -127,7 +127,7 @@ fn exists_already(target: &UserFile, packs: &[Pack]) -> anyhow::Error {
     )
 }
 
-/// What becomes of the settings of each client. Only hooks of Claude Code are taken over.
+/// The changes of each client's settings. Only hooks of Claude Code are imported.
 fn changes(
     draft: &Draft,
     targets: &[SettingsTarget],
@@ -153,7 +153,7 @@ fn effective(scope: Scope, folder: &Path, path: &Path, text: &str) -> anyhow::Re
     loaded.complete().map_err(|error| anyhow!("{error}"))
 }
 
-/// Writes the config, and a copy of the one that it replaces.
+/// Writes the config, and a copy of the replaced one.
 fn apply(draft: &Draft, target: &UserFile, out: &mut Out<'_>) -> anyhow::Result<()> {
     if !draft.is_needed {
         writeln!(out, "{} is left unchanged", target.path.display())?;
@@ -180,7 +180,7 @@ fn finish(folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Prints what was taken over, what was not, and what would run twice.
+/// Prints what was imported, what was not, and what would run twice.
 fn report(request: &InitRequest, draft: &Draft, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
     for hook in &draft.imported.hooks {
         let (command, event) = (hook.command().unwrap_or_default(), &hook.event);
@@ -263,7 +263,7 @@ fn existing(folder: &Path) -> Option<PathBuf> {
     FILE_NAMES.iter().map(|name| folder.join(name)).find(|path| path.symlink_metadata().is_ok())
 }
 
-/// A name for the copy that nothing has yet.
+/// An unused name for the copy.
 fn free_name(path: &Path) -> PathBuf {
     let name = |n: u32| {
         let number = if n == 1 { String::new() } else { format!("-{n}") };

@@ -37,7 +37,7 @@ pub(super) struct ScopeArgs {
     /// .claude/settings.local.json of the project, which is yours alone
     #[arg(long, conflicts_with = "user")]
     local: bool,
-    /// settings.json of your own, for all projects; registered there, commands of a project run only after `conclaude trust`
+    /// Your own settings.json, for all projects; then commands of a project run only after `conclaude trust`
     #[arg(long)]
     user: bool,
 }
@@ -58,8 +58,8 @@ pub(super) struct InstallRequest {
     which: ScopeArgs,
     #[command(flatten)]
     clients: ClientArgs,
-    /// Only the rules for files, in Claude Code's sandbox and permission rules (.claude/settings.local.json); the config must have
-    /// `enforce`
+    /// Only the rules for files, in Claude Code's sandbox and permission rules (.claude/settings.local.json); the config must
+    /// have `enforce`
     #[arg(long, conflicts_with_all = ["project", "local", "user", "clients"])]
     enforce: bool,
     /// Show what would change, and change nothing
@@ -75,7 +75,7 @@ pub(super) fn install(request: &InstallRequest) -> anyhow::Result<Exit> {
     let (root, scope) = (root()?, request.which.scope());
     let config = config(&root, scope)?;
     let clients = named.unwrap_or_else(|| load::all(&root, Patterns::All).config.clients());
-    // All of them can be changed, or none is.
+    // Either all of them can be changed, or none is.
     let mut changes = Vec::new();
     for client in clients {
         let project = session_folder_of(client, Environment::of_process().project_dir, &root.folder)?;
@@ -116,7 +116,7 @@ pub(super) fn install(request: &InstallRequest) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// What beside the registration counts in sessions of Claude Code.
+/// Other facts that matter in sessions of Claude Code.
 fn report_on_claude(out: &mut Out<'_>, scope: Scope, root: &Root) -> io::Result<()> {
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
     beyond(out, scope, root, &project)?;
@@ -143,18 +143,18 @@ fn name_init(out: &mut Out<'_>, root: &Root) -> io::Result<()> {
     writeln!(out, "next: `conclaude init` writes a .conclaude.yaml; without one only {what} anything")
 }
 
-/// What the user still has to do, of each client.
+/// The remaining work for the user, for each client.
 pub(super) fn name_to_do(out: &mut Out<'_>, changes: &[Change]) -> io::Result<()> {
     changes.iter().flat_map(Change::to_do).try_for_each(|what| writeln!(out, "next: {what}"))
 }
 
-/// The config that is to be registered for; none is an empty one.
+/// The config to register. An empty one if there is none.
 fn config(root: &Root, scope: Scope) -> anyhow::Result<ConclaudeConfig> {
     let loaded = registration::config_for(scope, root);
     loaded.complete().map_err(|error| anyhow!("{error}"))
 }
 
-/// What the user's own files need beyond what is shared with others.
+/// The additional needs of the user's own files.
 pub(super) fn beyond(out: &mut Out<'_>, scope: Scope, root: &Root, project: &Path) -> io::Result<()> {
     let loaded = load::all(root, Patterns::All);
     if scope != Scope::Project || !loaded.errors.is_empty() {
@@ -174,8 +174,7 @@ pub(super) fn beyond(out: &mut Out<'_>, scope: Scope, root: &Root, project: &Pat
     Ok(())
 }
 
-/// The local config should not be committed. Registering for oneself makes git ignore it; otherwise a warning says where git does
-/// not.
+/// The local config should not be committed. Registering locally makes git ignore it. Otherwise a warning says that git does not.
 pub(super) fn exclude(out: &mut Out<'_>, scope: Scope, folder: &Path, dry_run: bool) -> io::Result<()> {
     let exclusion = if scope == Scope::Local { Exclusion::needed(folder) } else { Ok(None) };
     match exclusion {
@@ -235,7 +234,7 @@ fn unchanged(out: &mut Out<'_>, change: &Change) -> io::Result<()> {
     writeln!(out, "{} already has everything that is needed", change.path().display())
 }
 
-/// Names hooks of the user's settings that the config runs too.
+/// Names the user's hooks that the config runs too.
 pub(super) fn warn_of_duplicates<'a>(
     out: &mut Out<'_>,
     found: impl IntoIterator<Item = &'a Duplicate>,
@@ -244,7 +243,7 @@ pub(super) fn warn_of_duplicates<'a>(
     for twice in found {
         let (run, event, path) = (short(&twice.run), twice.event, twice.path.display());
         let import = match import::fate(&twice.hook, Some(config)) {
-            // One project must not take over hooks for all projects.
+            // One project must not import hooks of all projects.
             _ if twice.scope == Scope::User => String::new(),
             Fate::Leave(_) => String::new(),
             Fate::Advise(what) => format!("; {what}"),

@@ -1,5 +1,5 @@
-//! The only way of subcommands to stdout and stderr. A message may contain foreign text (names, paths, patterns, reasons), so all of
-//! it is cleaned, except for parts that are marked as ours: colours and literals.
+//! The only access of subcommands to stdout and stderr. A message may contain foreign text (names, paths, patterns, reasons), so
+//! all of it is cleaned, except for marked parts of ours: colours and literals.
 
 use std::cell::Cell;
 use std::fmt;
@@ -14,11 +14,11 @@ use conclaude_core::text::{escaped_json, is_plain, printable, printable_untagged
 const BUFFER_BYTES: usize = 64 << 10;
 
 thread_local! {
-    /// What is being formatted at this moment is ours. `Display` has no other way to tell this to the writer that it formats into.
+    /// Whether the text that is now being formatted is ours. `Display` has no other way to tell this to the writer.
     static IS_OURS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Formats something as ours. In a text that was made before, by `format!`, it is cleaned like all the rest.
+/// Formats something as ours. In a text that `format!` made earlier, it is cleaned like all the rest.
 fn ours(format: impl FnOnce() -> fmt::Result) -> fmt::Result {
     let before = IS_OURS.replace(true);
     let done = format();
@@ -68,7 +68,7 @@ impl fmt::Display for ColouredText<'_> {
     }
 }
 
-/// A foreign text in which every visible character counts, such as a line of a diff: its tags stay, also where a model may read it.
+/// A foreign text in which every visible character matters, such as a line of a diff. Its tags stay, even if a model may read it.
 pub(super) struct ExactText<'a>(pub(super) &'a str);
 
 impl fmt::Display for ExactText<'_> {
@@ -80,9 +80,9 @@ impl fmt::Display for ExactText<'_> {
 /// Stdout or stderr. Colours are removed if it does not show them.
 pub(super) struct Out<'a> {
     to: Box<dyn Write + 'a>,
-    /// The reader is not a model, to which tags would mean something.
+    /// Whether the reader is a user: only a model interprets tags.
     keeps_tags: bool,
-    /// The message that is being written, before and after it is cleaned.
+    /// The current message, before and after it is cleaned.
     parts: MessageParts,
     cleaned: String,
 }
@@ -93,7 +93,7 @@ impl Out<'_> {
         Out::of(anstream::stdout(), io::stdout().is_terminal())
     }
 
-    /// For many lines, which are written together; the last of them by `flush`.
+    /// For many lines, which are written together. `flush` writes the last ones.
     pub(super) fn buffered_stdout() -> Out<'static> {
         let to = BufWriter::with_capacity(BUFFER_BYTES, anstream::stdout());
         Out::of(to, io::stdout().is_terminal())
@@ -137,18 +137,18 @@ impl<'a> Out<'a> {
         self.to.write_all(self.cleaned.as_bytes())
     }
 
-    /// Whether foreign tags are shown as they are.
+    /// Whether foreign tags are shown unchanged.
     pub(super) fn keeps_tags(&self) -> bool {
         self.keeps_tags
     }
 
-    /// A value as JSON, in which nothing is dangerous to a terminal or a model.
+    /// A value as JSON, without anything dangerous for a terminal or a model.
     pub(super) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
         let json = serde_json::to_string_pretty(value)?;
         self.json_text(&json)
     }
 
-    /// A line that is JSON already.
+    /// A line that is already JSON.
     pub(super) fn json_text(&mut self, json: &str) -> io::Result<()> {
         self.to.write_all(format!("{}\n", escaped_json(json)).as_bytes())
     }
@@ -158,7 +158,7 @@ impl<'a> Out<'a> {
         self.to.write_all(text.as_bytes())
     }
 
-    /// The same of a document that is too large for memory, and is escaped while it is written.
+    /// The same for a document that is too large for memory. It is escaped while it is written.
     pub(super) fn document_of(
         &mut self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -171,7 +171,7 @@ impl<'a> Out<'a> {
     }
 }
 
-/// A message, and where its parts end, each with whether it is ours.
+/// A message, and the ends of its parts, each with whether it is ours.
 #[derive(Default)]
 struct MessageParts {
     text: String,
@@ -212,7 +212,7 @@ impl MessageParts {
     }
 }
 
-/// A bracket at the end would make a tag with what follows.
+/// A bracket at the end would form a tag with the following text.
 fn closed(mut text: String) -> String {
     if text.ends_with('<') {
         text.pop();

@@ -1,4 +1,4 @@
-//! Wrong arguments: what was typed, and what to type instead.
+//! Errors of the arguments: the wrong word, and the right one.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -22,7 +22,7 @@ pub(super) fn refuse(error: &clap::Error, command: fn() -> clap::Command) -> Exi
         }
         _ => {}
     }
-    // Clap repeats what was typed. Escapes in it cannot be told from those of clap.
+    // Clap repeats the arguments. Their escapes cannot be distinguished from those of clap.
     let is_plain = std::env::args().all(|word| printable_untagged(&word) == word);
     let _ = if is_plain {
         Out::stderr().document(&text.ansi().to_string())
@@ -32,7 +32,7 @@ pub(super) fn refuse(error: &clap::Error, command: fn() -> clap::Command) -> Exi
     Exit::Failure
 }
 
-/// What to type instead of a subcommand that does not exist.
+/// What to type instead of an unknown subcommand.
 fn unknown_subcommand(typed: &str, mut command: clap::Command) -> String {
     let mut path = String::from("conclaude");
     // `conclaude audit shwo` is compared with the subcommands of `audit`.

@@ -1,4 +1,4 @@
-//! `conclaude replay`: what the config would have decided in sessions of the past. Nothing is run.
+//! `conclaude replay`: what the config would have decided in past sessions. Nothing is run.
 
 use std::io;
 use std::path::PathBuf;
@@ -40,10 +40,10 @@ pub(super) struct ReplayRequest {
     /// The sessions of all projects, not only of this one
     #[arg(long, conflicts_with = "sources")]
     all_projects: bool,
-    /// Compare with this file and what it extends, instead of the project's config with all its layers
+    /// Compare with this file and the files that it extends, instead of the project's config with all its layers
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Only what happened since this date or time (2026-01-31, 2026-01-31T12:00:00Z, yesterday) or in the last 30m, 12h or 7d
+    /// Only events since this date or time (2026-01-31, 2026-01-31T12:00:00Z, yesterday) or in the last 30m, 12h or 7d
     #[arg(long, value_parser = since)]
     since: Option<Timestamp>,
     /// Print JSON
@@ -55,7 +55,7 @@ pub(super) struct ReplayRequest {
     /// Exit with 1 if anything would be denied or blocked, or a transcript cannot be read
     #[arg(long, alias = "fail-on-block")]
     exit_code: bool,
-    /// How many threads read at the same time [default: one per core, one alone for less than 32 MB]
+    /// How many threads read in parallel [default: one per core, only one for less than 32 MB]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
 }
@@ -93,7 +93,7 @@ pub(super) fn run(request: &ReplayRequest) -> anyhow::Result<Exit> {
         },
         transcripts: (threads.len() as u64).saturating_sub(totals.not_replayed.old_files),
         not_listed,
-        // A config that is named is compared with all sessions.
+        // A named config is compared with all sessions.
         other_configs: if request.config.is_none() {
             projects.other_configs
         } else {
@@ -115,7 +115,7 @@ pub(super) fn run(request: &ReplayRequest) -> anyhow::Result<Exit> {
     Ok(if request.exit_code && is_failure { Exit::Failure } else { Exit::Success })
 }
 
-/// The config, and why a hook would not use it. Since none of it runs, it need not be trusted.
+/// The config, and why a hook would not use it. Nothing in it runs, so it need not be trusted.
 fn read(request: &ReplayRequest, root: &Root) -> io::Result<(LoadedConfig, Vec<String>)> {
     if let Some(path) = &request.config {
         return Ok((load::one(&std::path::absolute(path)?, root), Vec::new()));
@@ -138,7 +138,7 @@ struct ReplaySummary<'a> {
     seconds: f64,
     /// Why the config would not be used by a hook.
     untrusted: Vec<String>,
-    /// What of the folders that are meant was not read.
+    /// The skipped files of these folders.
     not_listed: SkippedFiles,
     /// Sessions that had another config, or whose folder is gone.
     other_configs: AffectedSessions,
@@ -153,7 +153,7 @@ const WIDTH: u64 = 30;
 struct ReplayProgress {
     total: u64,
     started: Instant,
-    /// When it was last drawn; none where there is no terminal.
+    /// When it was last drawn. `None` without a terminal.
     drawn: Option<Mutex<Instant>>,
 }
 

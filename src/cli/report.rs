@@ -20,7 +20,7 @@ pub(super) struct ReportRequest {
     /// Only this session; the start of its id is enough
     #[arg(long, conflicts_with = "since")]
     session: Option<String>,
-    /// Only what happened since this date or time (2026-01-31, 2026-01-31T12:00:00Z, yesterday) or in the last 30m, 12h or 7d
+    /// Only events since this date or time (2026-01-31, 2026-01-31T12:00:00Z, yesterday) or in the last 30m, 12h or 7d
     #[arg(long, value_parser = since)]
     since: Option<Timestamp>,
     /// The file to write. Without it the report goes to stdout; a page, on a terminal, to .conclaude/report.html
@@ -48,7 +48,7 @@ enum ReportFormat {
 }
 
 impl ReportRequest {
-    /// What is asked for, or what the name of the file says.
+    /// The requested format, or the one for the name of the file.
     fn format(&self) -> anyhow::Result<ReportFormat> {
         if self.json {
             return Ok(ReportFormat::Json);
@@ -124,7 +124,7 @@ fn nothing(scope: &Scope<'_>) -> String {
     )
 }
 
-/// What other projects have, where this one has nothing.
+/// What other projects have, if this one has nothing.
 fn elsewhere(scope: &Scope<'_>) -> String {
     let (Some(claude), false) = (scope.claude, scope.all_projects) else { return String::new() };
     let (sessions, example) = report::elsewhere(claude, scope.root);
@@ -145,7 +145,7 @@ fn write(
     let mut out = Out::stdout();
     let path = match &request.output {
         Some(path) => path.clone(),
-        // A page is nothing to read on a terminal.
+        // A page is not readable on a terminal.
         None if format == ReportFormat::Html && Out::is_terminal() => {
             store::make_folder(root, &root.join(store::FOLDER))?;
             root.join(store::FOLDER).join("report.html")

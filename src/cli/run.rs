@@ -33,16 +33,16 @@ pub(super) struct RunRequest {
     /// Run what would run for this subagent only; without EVENT, at its stop. `main` is the main thread
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// The client whose event it is, for `CONCLAUDE_CLIENT`: claude, codex, copilot, qwen or gemini [default: claude]
+    /// The client for `CONCLAUDE_CLIENT`: claude, codex, copilot, qwen or gemini [default: claude]
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
-    /// Pretend that these files have changed, by patterns as in .gitignore [default: those that have changed in git]
+    /// Pretend that these files have changed, with patterns as in .gitignore [default: files that have changed in git]
     #[arg(long, value_name = "GLOB", num_args = 1.., conflicts_with = "all_files")]
     files: Vec<String>,
     /// Pretend that all files have changed
     #[arg(long)]
     all_files: bool,
-    /// Fail also if a command fails that only warns, and if nothing has run
+    /// Also fail if a command fails that only warns, or if nothing has run
     #[arg(long)]
     strict: bool,
     /// Only the main thread is meant.
@@ -51,7 +51,7 @@ pub(super) struct RunRequest {
 }
 
 impl RunRequest {
-    /// What was typed as what it means: an event after the patterns of `--files`, and the name of the main thread.
+    /// Resolves the arguments: an event after the patterns of `--files`, and the name of the main thread.
     ///
     /// # Errors
     /// When an agent without a name is meant.
@@ -139,8 +139,8 @@ fn events(request: &RunRequest, loaded: &LoadedConfig) -> anyhow::Result<Vec<Eve
     Err(anyhow!("unknown event `{name}`; {hint}"))
 }
 
-/// Whether the files of the config may run, by the rule of hooks: if only the user's own registration calls us, untrusted files may
-/// not.
+/// Whether the files of the config may run, under the rule of hooks: if only the user's own registration calls us, untrusted
+/// files may not.
 fn checked_origins(root: &Root, origins: &Origins) -> io::Result<Origins> {
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
     let mut origins = origins.clone();
@@ -179,7 +179,7 @@ struct InputFiles {
     warnings: Vec<String>,
 }
 
-/// The files that are given to commands, relative to the folder of the config.
+/// The files that commands get, relative to the folder of the config.
 fn input_files(request: &RunRequest, work: &Path) -> anyhow::Result<InputFiles> {
     let is_all = request.all_files || !request.files.is_empty();
     let listed = git::list(work, if is_all { FileSelection::All } else { FileSelection::Changed });

@@ -1,4 +1,4 @@
-//! `conclaude trust`: the user agrees to what a config runs, as it is now.
+//! `conclaude trust`: the user trusts everything that a config runs, in its current form.
 
 use std::io::{self, IsTerminal};
 
@@ -51,7 +51,7 @@ pub(super) fn run(request: &TrustRequest) -> anyhow::Result<Exit> {
         }
         return Ok(Exit::Success);
     }
-    // What is shown is what is agreed to: each file is read once.
+    // The user trusts exactly what is shown: each file is read once.
     let (trusted, others): (Vec<&Source>, Vec<&Source>) =
         files.into_iter().partition(|source| status(source) == TrustStatus::Trusted);
     for source in trusted {
@@ -70,7 +70,7 @@ pub(super) fn run(request: &TrustRequest) -> anyhow::Result<Exit> {
     for source in &others {
         trust::grant(&source.path, &source.text)?;
     }
-    // A project that is trusted is used.
+    // A trusted project is used.
     store::expect_arrivals(&root.folder);
     let what = if others.len() == 1 { "the file changes" } else { "one of the files changes" };
     writeln!(out, "trusted, until {what}; scripts that it calls are not watched")?;
@@ -119,7 +119,7 @@ fn list(out: &mut Out<'_>) -> io::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Every script in full, with nothing hidden: this is what one agrees to.
+/// Every script in full, with nothing hidden: the user decides about this.
 fn contents(config: &ConclaudeConfig) -> Vec<String> {
     let mut lines = Vec::new();
     let sections = config.sections.iter().map(|(event, section)| (event.row().section, section));
@@ -175,7 +175,7 @@ fn contents(config: &ConclaudeConfig) -> Vec<String> {
     lines
 }
 
-/// What leaves the machine, and what goes along. Values of headers may be secret.
+/// The data that leaves the machine. Values of headers may be secret.
 fn sent(telemetry: &TelemetryConfig) -> Vec<String> {
     let endpoint = telemetry.endpoint.as_ref().map(|endpoint| visible(endpoint.as_str())).unwrap_or_default();
     let mut lines = vec![format!(
@@ -198,7 +198,7 @@ fn sent(telemetry: &TelemetryConfig) -> Vec<String> {
 
 fn agrees(out: &mut Out<'_>) -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
-        bail!("this is for a user at a terminal to decide; `conclaude trust --yes` does not ask");
+        bail!("only a user at a terminal can decide this; `conclaude trust --yes` does not ask");
     }
     write!(out, "Trust it as it is now? [y/N] ")?;
     out.flush()?;

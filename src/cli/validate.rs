@@ -26,10 +26,10 @@ const WARNING: Paint = Paint(AnsiColor::Yellow.on_default().bold());
 pub(super) struct ValidateRequest {
     /// The config file, or the folder from which to search upward [default: CLAUDE_PROJECT_DIR, else the current folder]
     path: Option<PathBuf>,
-    /// How to print the result: github prints annotations for GitHub Actions
+    /// The output format: github prints annotations for GitHub Actions
     #[arg(long, value_enum, default_value_t)]
     format: ValidateFormat,
-    /// Exit with 1 where there are warnings
+    /// Exit with 1 if there are warnings
     #[arg(long)]
     strict: bool,
     /// The same as --format json
@@ -45,15 +45,15 @@ enum ValidateFormat {
     Github,
 }
 
-/// What was found in a config.
+/// The result of checking a config.
 struct CheckedConfig {
-    /// The file that was asked for, or the project's; none if there is no config at all.
+    /// The given file, or the project's. `None` if there is no config at all.
     path: Option<PathBuf>,
     loaded: LoadedConfig,
     warnings: Vec<Remark>,
-    /// What is not a mistake, but may not be what was meant.
+    /// Valid rules that may not mean what the user intended.
     notes: Vec<Remark>,
-    /// Warnings about something beside the values of the config.
+    /// Warnings that do not concern a value of the config.
     others: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ impl CheckedConfig {
         self.path.is_some() && self.loaded.errors.is_empty()
     }
 
-    /// The files that are valid, the outermost first. One that several layers extend is named once.
+    /// The valid files, the outermost first. A file that several layers extend is named once.
     fn files(&self) -> Vec<&Path> {
         let is_broken = |path: &Path| self.loaded.errors.iter().any(|error| error.path() == path);
         let mut found = Vec::new();
@@ -149,7 +149,7 @@ fn print(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()> {
     Ok(())
 }
 
-/// Where a warning is about a value, its line is shown as that of an error is.
+/// If a warning concerns a value, its line is shown as for an error.
 fn warn(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()> {
     let style = if Out::shows_colours() { config::Style::Colour } else { config::Style::Plain };
     for remark in &checked.warnings {

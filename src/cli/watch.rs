@@ -27,7 +27,7 @@ pub(super) struct WatchRequest {
     /// Sessions of all projects of Claude Code, each with the name of its project
     #[arg(long)]
     all_projects: bool,
-    /// Print what there is to see now as plain text, and exit
+    /// Print the current rows as plain text, and exit
     #[arg(long)]
     once: bool,
 }
@@ -64,7 +64,7 @@ pub(super) fn run(request: WatchRequest) -> anyhow::Result<Exit> {
     })
 }
 
-/// This project, and those in which Claude Code was started, if all are shown.
+/// This project, and those where Claude Code was started, if all are shown.
 fn projects(root: &Root, claude: Option<&Path>) -> Vec<WatchedProject> {
     let mut roots = vec![root.folder.clone()];
     let folders = claude.map(|claude| std::fs::read_dir(claude.join("projects"))).into_iter().flatten();
@@ -94,7 +94,7 @@ fn once(watch: &Watch<'_>) -> io::Result<Exit> {
         writeln!(out, "{line}")?;
     }
     out.flush()?;
-    // Who asks for one session wants that one.
+    // A request for one session fails without it.
     Ok(if is_empty && watch.only.is_some() { Exit::Failure } else { Exit::Success })
 }
 
@@ -113,7 +113,7 @@ fn require_terminal() -> anyhow::Result<()> {
     )
 }
 
-/// The terminal is as it was: what happened can be read there.
+/// The terminal is restored: the message can be read there.
 fn report_panic(info: &PanicHookInfo<'_>) {
     let location = info.location().map(ToString::to_string).unwrap_or_default();
     let what = info.payload_as_str().unwrap_or("no message");

@@ -37,7 +37,7 @@ pub(super) struct WhyRequest {
     /// The newest record
     #[arg(long)]
     last: bool,
-    /// Print all of it: every field, every rule that was considered, and what failed commands printed
+    /// Print everything: every field, every rule that was considered, and the output of failed commands
     #[arg(long)]
     all: bool,
     /// Print JSON
@@ -133,7 +133,7 @@ fn head(out: &mut Out<'_>, record: &Value) -> io::Result<()> {
     Ok(())
 }
 
-/// What was decided, in words that follow the event.
+/// The decision, in words after the event.
 fn decision(record: &Value) -> &str {
     match text(record, "decision").unwrap_or_default() {
         // Of an agent, at an event of the main thread.
@@ -219,7 +219,7 @@ fn reasons(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
     Ok(is_any)
 }
 
-/// What is recorded of a command's output.
+/// The recorded output of a command.
 fn print_output(out: &mut Out<'_>, command: Option<&Value>) -> io::Result<()> {
     let lines = command.map(words::shown_output).into_iter().flat_map(str::lines);
     for line in lines {
@@ -237,7 +237,7 @@ fn evidence(record: &Value) -> Option<String> {
     Some(format!("`{command}` exited with code {code}{expected}"))
 }
 
-/// One reason, with its rule and what that matched.
+/// One reason, with its rule and the text that it matched.
 fn item(out: &mut Out<'_>, value: &Value, title: &str) -> io::Result<()> {
     let mark = match value.get("verdict").and_then(Value::as_str) {
         Some("pass") => (GOOD, "✓"),
@@ -265,7 +265,7 @@ fn files(command: &Value) -> String {
     if files.is_empty() { String::new() } else { format!(", files: {}{more}", files.join(", ")) }
 }
 
-/// What switches the rule of a pack off that blocks or asks.
+/// The switch for the rule of a pack that blocks or asks.
 fn switch_off(reason: &Value) -> Option<String> {
     let rule = reason.get("rule")?;
     let switch = conclaude_core::rule::switch_off(text(rule, "file")?, text(rule, "name")?)?;

@@ -1,4 +1,4 @@
-//! An event of a transcript: its payload as Claude Code would have sent it, what the config says to it, and what is kept of that.
+//! An event of a transcript: its payload as Claude Code would have sent it, the config's judgement, and the stored result.
 
 use std::path::Path;
 
@@ -12,14 +12,14 @@ use conclaude_core::event::EventKind;
 use conclaude_core::types::Event;
 use conclaude_engine::hooks::replay::{Judgement, PastEvent, Prediction, Stage};
 
-/// What is kept of a command or a prompt.
+/// The stored length of a command or a prompt.
 const MAX_WHAT: usize = 300;
 
-/// What a stage remembers of the disk grows with each event. It is dropped after this many events.
+/// A stage's memory of the disk grows with each event. It is dropped after this many events.
 const MAX_ON_STAGE: u32 = 20_000;
 
 impl Walk<'_> {
-    /// Where we are.
+    /// The current position.
     pub(super) fn at(&self, kind: EventKind, tool: Option<&str>, what: &str) -> EventPosition {
         EventPosition {
             time: self.time.clone(),
@@ -29,7 +29,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What a call is about, in a few words.
+    /// The subject of a call, in a few words.
     pub(super) fn detail(&self, name: &str, input: &Map<String, Value>) -> String {
         let text = |field: &str| input.get(field).and_then(Value::as_str);
         match tools::what(name, input) {
@@ -92,7 +92,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What the config says where the event alone is asked for. One that no rule is about is allowed, without a look at it.
+    /// The config's judgement, if only the event itself is needed. An event without rules is allowed without a check.
     pub(super) fn judge_of<const N: usize>(
         &mut self,
         kind: EventKind,
@@ -112,7 +112,8 @@ impl Walk<'_> {
         self.judge(&event, is_gated)
     }
 
-    /// What the config says to an event. Nothing to one that is not asked for. `is_gated`: a gate applies that is not replayed.
+    /// The config's judgement of an event. `None` for an event outside the requested time. `is_gated`: a gate applies that is not
+    /// replayed.
     pub(super) fn judge(&mut self, event: &Event, is_gated: bool) -> Option<Judgement> {
         if self.is_early {
             return None;

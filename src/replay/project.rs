@@ -1,11 +1,11 @@
-//! The project of a session of the past: the root as a hook would have found it from the folder in which the session was started.
+//! The project of a past session: the root as a hook would have found it from the folder where the session was started.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use conclaude_store::root::{self, Root};
 
-/// Sessions that are judged otherwise than a hook would have.
+/// Sessions that are judged differently than a hook would have.
 #[derive(Debug, Default)]
 pub(crate) struct AffectedSessions {
     pub(crate) sessions: u64,
@@ -16,7 +16,7 @@ pub(crate) struct AffectedSessions {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SessionProject {
     Same,
-    /// It has a config that is not the one that is replayed.
+    /// Its config is not the replayed one.
     OtherConfig,
     Gone,
 }
@@ -39,7 +39,7 @@ impl Projects<'_> {
         }
     }
 
-    /// The root of a session that was started in this folder. One that counts for nothing is not noted.
+    /// The root of a session that was started in this folder. A session that does not count is not recorded.
     pub(super) fn root_of(&mut self, cwd: &Path, counts: bool) -> PathBuf {
         let cwd = root::project_of(cwd);
         let known = self.known.get(cwd).cloned();

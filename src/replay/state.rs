@@ -1,4 +1,4 @@
-//! What is known while a transcript is read: the thread that it is of, its calls without a result, and its last stop.
+//! The state of reading a transcript: its thread, its calls without a result, and its last stop.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ impl Thread {
 pub(super) struct UnansweredCall {
     pub(super) at: EventPosition,
     pub(super) judged: Option<Judgement>,
-    /// Where rules for permissions may have to be asked about it.
+    /// If permission rules may have to be asked about it.
     pub(super) event: Option<Event>,
     pub(super) writes: Vec<String>,
     /// The agent that it starts.
@@ -49,14 +49,14 @@ pub(super) struct UnansweredCall {
     pub(super) is_early: bool,
 }
 
-/// A stop, until the next line says what became of it.
+/// A stop, until the next line shows its result.
 pub(super) struct StopCandidate {
     pub(super) ending: Ending,
     pub(super) time: Option<String>,
     pub(super) is_early: bool,
 }
 
-/// What is known while a transcript is read.
+/// The state of reading a transcript.
 pub(super) struct Walk<'a> {
     pub(super) replayer: &'a Replayer,
     pub(super) thread: &'a Thread,
@@ -69,7 +69,7 @@ pub(super) struct Walk<'a> {
     pub(super) common: Option<(String, Option<String>, Map<String, Value>)>,
     pub(super) mode: Option<String>,
     pub(super) time: Option<String>,
-    /// The line is older than what is asked for: it is only remembered.
+    /// Whether the line is before the requested time: it is only remembered.
     pub(super) is_early: bool,
     pub(super) open: HashMap<String, UnansweredCall>,
     pub(super) written: Vec<String>,
@@ -83,7 +83,7 @@ pub(super) struct Walk<'a> {
     /// The agent was called with a step.
     pub(super) is_gated: bool,
     pub(super) has_prompt: bool,
-    /// What follows the last line that was read could not be.
+    /// Whether the text after the last line could not be read.
     pub(super) ends_in_gap: bool,
     pub(super) hits: u64,
 }

@@ -1,4 +1,4 @@
-//! Stops of the main thread and of subagents: an answer is one if what follows it says so.
+//! Stops of the main thread and of subagents. Whether an answer was a stop depends on what follows it.
 
 use serde_json::{Value, json};
 
@@ -16,9 +16,9 @@ impl Walk<'_> {
         }
     }
 
-    /// What follows an answer says whether it was a stop, and whether a hook blocked it.
+    /// The line after an answer shows whether it was a stop, and whether a hook blocked it.
     pub(super) fn resolve_stop(&mut self, entry: &TranscriptEntry<'_>) {
-        // What was not read may have been a call of the same answer.
+        // The unread part may have been a call of the same answer.
         self.stop = self.stop.take().filter(|stop| stop.ending.is_certain || !entry.follows_gap);
         let Some(StopCandidate { ending, .. }) = &self.stop else { return };
         let is_same =

@@ -8,13 +8,13 @@ use conclaude_core::text::count;
 use conclaude_engine::hooks::replay::{DecidingRule, PlannedCommand, Prediction};
 use conclaude_store::transcript::stream::Counts;
 
-/// Events that are kept; of more the first are, and the rest is only counted.
+/// The limit on stored events: the first are stored, the rest is only counted.
 pub(crate) const MAX_HITS: usize = 20_000;
 
 /// Problems that are named; of more only their number.
 const MAX_PROBLEMS: usize = 20;
 
-/// What happened at that time, as far as the transcript says.
+/// The past result, according to the transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PastOutcome {
     Ran,
@@ -49,7 +49,7 @@ impl PastOutcome {
     }
 }
 
-/// Where in the past an event was.
+/// The position of an event in the past.
 #[derive(Clone, Debug)]
 pub(crate) struct EventPosition {
     pub(crate) time: Option<String>,
@@ -59,7 +59,7 @@ pub(crate) struct EventPosition {
     pub(crate) what: String,
 }
 
-/// An event that would be denied, asked about or blocked, or for which the config decides otherwise than it went.
+/// An event that would be denied, asked about or blocked, or for which the config decides differently than at that time.
 #[derive(Clone, Debug)]
 pub(crate) struct Hit {
     pub(crate) session: String,
@@ -71,7 +71,7 @@ pub(crate) struct Hit {
     pub(crate) differs: bool,
 }
 
-/// Whether the config decides otherwise than it went. `asked`: whether the user was asked at that time, where that is known.
+/// Whether the config decides differently than at that time. `asked`: whether the user was asked then, if that is known.
 pub(crate) fn differs(would: Prediction, happened: PastOutcome, asked: Option<bool>) -> bool {
     match would {
         Prediction::Denied => happened.was_used(),
@@ -85,7 +85,7 @@ pub(crate) fn differs(would: Prediction, happened: PastOutcome, asked: Option<bo
     }
 }
 
-/// How often a rule matched, and what came of it.
+/// How often a rule matched, and the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) matched: u64,
@@ -115,7 +115,7 @@ impl Tally {
     }
 }
 
-/// What of the events could not be replayed.
+/// The events that could not be replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReplayGaps {
     /// Calls of agents with a step: the step file.
@@ -130,7 +130,7 @@ pub(crate) struct ReplayGaps {
     pub(crate) sidechain_lines: u64,
     /// Agents without a type: their id is their name.
     pub(crate) unknown_agents: u64,
-    /// Transcripts that were last written before the time that is asked for.
+    /// Transcripts that were last written before the requested time.
     pub(crate) old_files: u64,
 }
 
@@ -149,7 +149,7 @@ pub(crate) struct ReplayTotals {
     /// How often each command would run.
     pub(crate) commands: HashMap<PlannedCommand, u64>,
     pub(crate) not_replayed: ReplayGaps,
-    /// The main transcripts of sessions with something of the time that is asked for.
+    /// The main transcripts of sessions with events in the requested time.
     pub(crate) sessions: BTreeSet<String>,
     /// Events that could not be judged.
     pub(crate) unjudged: u64,
@@ -187,7 +187,7 @@ impl ReplayTotals {
         }
     }
 
-    /// What went wrong with a file or an event, in sentences.
+    /// The problems of files and events, in sentences.
     pub(crate) fn named_problems(&self) -> Vec<String> {
         let mut named = self.problems.clone();
         if self.more_problems > 0 {
@@ -196,7 +196,7 @@ impl ReplayTotals {
         named
     }
 
-    /// All that went wrong, in sentences.
+    /// All problems, in sentences.
     pub(crate) fn all_problems(&self) -> Vec<String> {
         let mut all = self.named_problems();
         if self.unjudged > 0 {

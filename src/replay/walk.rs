@@ -1,4 +1,4 @@
-//! One transcript as the events that it was: what its lines say becomes prompts, calls, their results and stops.
+//! One transcript as events: its lines become prompts, calls, their results and stops.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ use conclaude_core::event::EventKind;
 use conclaude_core::types::Event;
 use conclaude_engine::hooks::replay::{self, Judgement};
 
-/// Calls without a result that are remembered, and files that were written until a stop.
+/// The limit on stored calls without a result, and on files that were written before a stop.
 const MAX_OPEN: usize = 10_000;
 const MAX_WRITTEN: usize = 10_000;
 
@@ -60,7 +60,7 @@ impl Walk<'_> {
 
     /// The end of the transcript.
     pub(super) fn finish(mut self) -> ReplayTotals {
-        // A file may have been written to without an event of the time that is asked for.
+        // A file may have been written to without an event in the requested time.
         if self.since.is_some() && !self.is_early {
             self.totals.sessions.insert(self.thread.main.to_string_lossy().into_owned());
         }
@@ -90,7 +90,7 @@ impl Walk<'_> {
             self.running.remove(id);
         }
         if !is_notification(&prompt) {
-            // No stop has looked at what was written before a prompt that came while Claude worked.
+            // No stop has checked the files that were written before a prompt that came while Claude worked.
             if !entry.is_queued() {
                 self.written.clear();
                 self.written_names.clear();
@@ -153,7 +153,7 @@ impl Walk<'_> {
             return;
         }
         let Some(judged) = open.judged else { return };
-        // What a hook denied when the user was to be asked, no hook had denied before.
+        // If a hook denied a call when the user was about to be asked, no hook had denied it before.
         let before = match (happened, asked) {
             (PastOutcome::DeniedByHook, Some(true)) => PastOutcome::NotPermitted,
             _ => happened,
@@ -170,7 +170,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What the user was asked about, as the rules for permissions would have answered; without an event there are none.
+    /// The question to the user, as the permission rules would have answered it. Without an event there are none.
     fn request(&mut self, event: Option<Event>, at: EventPosition, happened: PastOutcome) {
         let kind = EventKind::PermissionRequest;
         self.totals.requests += 1;

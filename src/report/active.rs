@@ -1,4 +1,4 @@
-//! How long something was at work: the time between its lines, without the pauses.
+//! How long something was working: the time between its lines, without the pauses.
 
 /// A longer gap does not count.
 const PAUSE: i64 = 5 * 60 * 1_000;

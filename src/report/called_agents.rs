@@ -1,4 +1,4 @@
-//! Agents without a transcript of their own: their messages are in their caller's, or only their call is.
+//! Agents without a separate transcript: their messages are in their caller's, or only their call is.
 
 use std::collections::HashSet;
 
@@ -23,12 +23,12 @@ pub(super) struct CalledAgent {
     id: Option<String>,
     meta: Meta,
     start: i64,
-    /// When its result came, unless it went on in the background, and what that says.
+    /// The time of its result, unless it continued in the background, and its sign.
     end: Option<(i64, Sign)>,
 }
 
 impl Summary {
-    /// Takes a call that starts an agent. Returns its place.
+    /// Adds a call that starts an agent. Returns its index.
     pub(super) fn starts_agent(
         &mut self,
         time: i64,
@@ -91,7 +91,7 @@ impl Summary {
         self.progress.get_mut(id)?.take(&progress.line, since)
     }
 
-    /// The agents that have no file of their own. What is known of the others is kept as a name.
+    /// The agents without a file. Of the others, only the name is stored.
     pub(super) fn take_agents(&mut self, with_files: &HashSet<String>) -> Vec<Summary> {
         let (mut found, mut progress) = (Vec::new(), std::mem::take(&mut self.progress));
         for CalledAgent { id, meta, start, end } in std::mem::take(&mut self.called) {
@@ -119,7 +119,7 @@ impl Summary {
         found
     }
 
-    /// A call by which no agent's file can be found: it has a lane of its own where there are none.
+    /// A call that leads to no agent's file: it has a separate lane if there are none.
     fn id_of_old_call(&self, meta: &Meta, with_files: &HashSet<String>) -> Option<String> {
         if with_files.is_empty() { meta.tool_use_id.clone() } else { None }
     }

@@ -1,4 +1,4 @@
-//! The report as one page: its script and its style are ours and known by their hash, everything else is data.
+//! The report as one page. Its script and its style are ours and known by their hash. Everything else is data.
 
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
@@ -20,7 +20,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/controls.js"),
 );
 
-/// Writes the page. It may be large, so that it is never in memory as a whole.
+/// Writes the page. It may be large, so it is never in memory as a whole.
 ///
 /// # Errors
 /// When it cannot be written.

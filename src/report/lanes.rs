@@ -32,7 +32,7 @@ pub(super) struct Lanes {
     lanes: HashMap<Option<usize>, HashMap<String, usize>>,
     /// What a main thread was notified of, by session and agent.
     notified: HashMap<(usize, String), (i64, Sign)>,
-    /// What main threads say of agents whose files do not say it.
+    /// The facts about agents that only main threads know.
     names: HashMap<(usize, String), Meta>,
     /// Agents that have a transcript of their own.
     with_files: HashSet<String>,
@@ -64,7 +64,7 @@ impl Lanes {
         report.sessions.len() - 1
     }
 
-    /// The lane of an agent, or of a main thread; without a session, that of records that belong to none.
+    /// The lane of an agent or of a main thread. Without a session, the lane of records without one.
     pub(super) fn lane(&mut self, report: &mut Report, session: Option<usize>, agent: Option<&str>) -> usize {
         let of_session = self.lanes.entry(session).or_default();
         if let Some(known) = of_session.get(agent.unwrap_or_default()) {
@@ -180,7 +180,7 @@ impl Lanes {
         fate::take(self.signs.entry(lane).or_default(), time, sign);
     }
 
-    /// Widens a lane to a record of it.
+    /// Widens a lane to include a record.
     pub(super) fn touch(report: &mut Report, lane: usize, time: i64) {
         if let Some(lane) = report.lanes.get_mut(lane) {
             lane.started = Some(lane.started.map_or(time, |known| known.min(time)));
@@ -189,7 +189,7 @@ impl Lanes {
         }
     }
 
-    /// What a record says of its thread.
+    /// The facts about a thread in a record.
     pub(super) fn take_record(&mut self, lane: usize, record: &RecordDetails) {
         if let Some(sign) = Sign::of_record(&record.event, &record.decision, record.reason.as_deref()) {
             self.take(lane, record.time, sign);
@@ -199,7 +199,7 @@ impl Lanes {
         }
     }
 
-    /// Fills in what needs all transcripts: states, times of sessions, the order of lanes.
+    /// Computes everything that needs all transcripts: states, times of sessions, the order of lanes.
     pub(super) fn finish(mut self, report: &mut Report) {
         self.states(report);
         report.lanes.iter_mut().for_each(|lane| lane.outcome = lane.in_words());
@@ -225,7 +225,7 @@ impl Lanes {
         }
     }
 
-    /// A page is to be small. What is left out is counted.
+    /// Limits the size of the page. Omitted parts are counted.
     fn limit(&mut self, report: &mut Report) {
         self.left_out += keep_newest(&mut report.calls, MAX_CALLS, |call| call.1);
         self.hooks_left_out += keep_newest(&mut report.hooks, MAX_HOOKS, |hook| hook.time);
@@ -243,7 +243,7 @@ impl Lanes {
         }
     }
 
-    /// What became of the agents, by what transcripts, notifications and the trail say.
+    /// The final states of the agents, from transcripts, notifications and the trail.
     fn states(&mut self, report: &mut Report) {
         for ((session, agent), (time, sign)) in std::mem::take(&mut self.notified) {
             let lane = self.lanes.get(&Some(session)).and_then(|agents| agents.get(&agent));
@@ -279,7 +279,7 @@ fn state(fate: Fate) -> (State, Option<String>) {
     }
 }
 
-/// How long lanes and sessions were at work. What a session's agents do at the same time counts once.
+/// The working time of lanes and sessions. Parallel work of a session's agents counts once.
 fn active_times(report: &mut Report) {
     let mut sessions = vec![ActiveTime::default(); report.sessions.len()];
     for lane in &mut report.lanes {
@@ -293,7 +293,7 @@ fn active_times(report: &mut Report) {
     }
 }
 
-/// Keeps this many with the highest time. Returns how many are gone.
+/// Keeps this many entries with the highest time. Returns how many were removed.
 fn keep_newest<T>(list: &mut Vec<T>, most: usize, time: impl Fn(&T) -> i64) -> u64 {
     let left_out = list.len().saturating_sub(most);
     if left_out > 0 {
@@ -303,7 +303,7 @@ fn keep_newest<T>(list: &mut Vec<T>, most: usize, time: impl Fn(&T) -> i64) -> u
     left_out as u64
 }
 
-/// The newest session first; in each the main thread first, then the agents by their start.
+/// The newest session first. In each the main thread first, then the agents by their start.
 fn sort(report: &mut Report) {
     let new_sessions = sorted(&mut report.sessions, |session| Reverse(session.ended));
     for lane in &mut report.lanes {
@@ -317,7 +317,7 @@ fn sort(report: &mut Report) {
     report.hooks.iter_mut().for_each(|hook| hook.lane = new(hook.lane));
 }
 
-/// Sorts a list. Returns where each of it is now.
+/// Sorts a list. Returns the new index of each entry.
 fn sorted<T, K: Ord>(list: &mut Vec<T>, key: impl Fn(&T) -> K) -> Vec<usize> {
     let mut numbered: Vec<(usize, T)> = std::mem::take(list).into_iter().enumerate().collect();
     numbered.sort_by_key(|(_, one)| key(one));

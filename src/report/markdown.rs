@@ -55,7 +55,7 @@ fn row(out: &mut String, cells: &[String]) {
     let _ = writeln!(out, "| {} |", cells.join(" | "));
 }
 
-/// The rows of a table, and how many there is no room for.
+/// The rows of a table, and how many do not fit.
 fn rows<T>(out: &mut String, items: &[T], cells: impl Fn(&T) -> Vec<String>) {
     items.iter().take(MAX_ROWS).for_each(|item| row(out, &cells(item)));
     if items.len() > MAX_ROWS {
@@ -80,7 +80,7 @@ fn time(ms: i64) -> String {
     time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
-/// How long it was at work, and from its start to its end where that differs.
+/// How long it was working, and the time from its start to its end if that differs.
 fn took(lane: &Lane) -> String {
     let Some(span) = lane.started.zip(lane.ended).map(|(start, end)| end.saturating_sub(start)) else {
         return "–".into();
@@ -121,7 +121,7 @@ fn summary(out: &mut String, report: &Report) {
     );
 }
 
-/// Tokens and cost, by what more than one row has.
+/// Tokens and cost, by each property with more than one value.
 fn usage(out: &mut String, report: &Report) {
     let UsageTables { days, models, projects, branches, agent_types, .. } = &report.usage;
     if days.is_empty() {

@@ -21,7 +21,7 @@ pub(crate) struct Report {
     pub(crate) generated: i64,
     pub(crate) project: String,
     pub(crate) all_projects: bool,
-    /// What the report is about, in words.
+    /// The scope of the report, in words.
     pub(crate) range: String,
     pub(crate) sessions: Vec<SessionReport>,
     pub(crate) lanes: Vec<Lane>,
@@ -74,7 +74,7 @@ impl Report {
         self.sessions.iter().filter_map(|session| session.client.as_deref()).collect()
     }
 
-    /// How many records are about this, also those that are left out.
+    /// How many records have this decision, including omitted ones.
     pub(super) fn decided(&self, word: Word) -> u64 {
         self.lanes.iter().filter_map(|lane| lane.decisions.get(word.as_str())).sum()
     }
@@ -91,10 +91,10 @@ impl Report {
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(crate) struct SessionReport {
     pub(crate) id: String,
-    /// The client, where it is not Claude Code.
+    /// The client, unless it is Claude Code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) client: Option<String>,
-    /// The start of what was asked first.
+    /// The start of the first prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
     /// The folder in which it was started.
@@ -104,7 +104,7 @@ pub(crate) struct SessionReport {
     pub(crate) started: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended: Option<i64>,
-    /// The milliseconds at which something was at work, without gaps over five minutes.
+    /// The working time in milliseconds, without gaps over five minutes.
     pub(crate) active: i64,
     pub(crate) prompts: u64,
     #[serde(skip)]
@@ -150,7 +150,7 @@ pub(crate) struct Lane {
     /// The files that its tools wrote, and how often.
     pub(crate) files: Vec<(String, u64)>,
     pub(crate) decisions: BTreeMap<String, u64>,
-    /// What was decided when it last stopped.
+    /// The decision at its last stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) verdict: Option<String>,
     /// The same in words: after how many blocks.
@@ -182,7 +182,7 @@ impl Lane {
         }
     }
 
-    /// What became of it in the end, in words.
+    /// The final result, in words.
     pub(super) fn in_words(&self) -> Option<String> {
         let verdict = self.verdict.as_deref()?;
         if verdict != Word::Allowed.as_str() {
@@ -227,7 +227,7 @@ pub(crate) enum State {
 #[derive(Debug)]
 pub(crate) struct Record {
     pub(crate) lane: usize,
-    /// What is in the braces of its JSON.
+    /// The content of its JSON object.
     fields: Box<str>,
 }
 
@@ -242,7 +242,7 @@ impl Record {
         serde_json::from_str(&format!("{{{}}}", self.fields)).unwrap_or_default()
     }
 
-    /// About how much it takes on a page.
+    /// Its approximate size on a page.
     pub(super) fn size(&self) -> usize {
         self.fields.len() + 12
     }
@@ -284,7 +284,7 @@ pub(crate) struct RecordDetails {
 }
 
 impl RecordDetails {
-    /// What was found; empty if it is not a list.
+    /// The findings. Empty if it is not a list.
     pub(super) fn findings(&self) -> Vec<Value> {
         values(self.findings.as_deref())
     }
@@ -306,7 +306,7 @@ pub(super) fn values(json: Option<&RawValue>) -> Vec<Value> {
     json.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
 }
 
-/// A call of a tool: lane, start, duration, tool, what it was called with, why it failed. A tuple, since there are many.
+/// A call of a tool: lane, start, duration, tool, arguments, reason of failure. A tuple, because there are many.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Call(
     pub(crate) usize,
@@ -334,7 +334,7 @@ pub(crate) struct Hook {
     pub(crate) stderr: Option<String>,
 }
 
-/// A step file that records name, as it is now.
+/// A step file that records name, in its current state.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Step {
     pub(crate) step: String,
@@ -370,7 +370,7 @@ pub(crate) struct Chain {
     pub(crate) end_compared: bool,
 }
 
-/// What was read of the transcripts.
+/// The part of the transcripts that was read.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Transcripts {
     pub(crate) files: u64,

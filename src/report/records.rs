@@ -25,7 +25,7 @@ const MAX_RECORD_BYTES: usize = 64 << 20;
 /// Longer texts are cut, in characters.
 const MAX_TEXT: usize = 2_000;
 
-/// Reads the records that are asked for, and names their step files.
+/// Reads the requested records, and names their step files.
 pub(super) fn read(
     report: &mut Report,
     lanes: &mut Lanes,
@@ -157,7 +157,7 @@ impl<'a> Fields<'a> {
             && scope.since.is_none_or(|since| self.time.is_some_and(|time| time >= since))
     }
 
-    /// What else the record holds, as one object.
+    /// The other fields of the record, as one object.
     fn more(&self) -> Option<Box<RawValue>> {
         let mut all = String::new();
         let mut add = |name: &str, value: &str| {
@@ -251,7 +251,7 @@ fn cut(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(start_of(&text, MAX_TEXT)),
         Value::Array(items) => items.into_iter().map(cut).collect(),
-        // The output of a command is bounded when it is recorded; its end says what failed.
+        // The output of a command is limited when it is recorded. Its end shows what failed.
         Value::Object(fields) => {
             let kept = |name: &str, value: &Value| {
                 name == "output" && value.as_str().is_some_and(|text| text.len() <= MAX_OUTPUT_BYTES)

@@ -35,7 +35,7 @@ const MAX_FILES: usize = 2_000;
 /// A longer first prompt is cut, in characters.
 const MAX_PROMPT: usize = 100;
 
-/// What cannot be shown on a timeline.
+/// Lines that cannot be shown on a timeline.
 const WITHOUT_TIME: &str = "without a time that can be read";
 
 #[derive(Default)]
@@ -68,7 +68,7 @@ pub(super) struct Summary {
     /// Agents that it called, and agents whose messages are in this transcript.
     pub(super) called: Vec<CalledAgent>,
     pub(super) progress: BTreeMap<String, Summary>,
-    /// What it says of agents that have a transcript of their own.
+    /// The facts about agents with a separate transcript.
     pub(super) names: Vec<(String, Meta)>,
     pub(super) cost_of_client: Option<f64>,
     pub(super) counts: Counts,
@@ -136,7 +136,7 @@ fn jobs(session: &SessionFiles) -> impl Iterator<Item = TranscriptJob<'_>> {
     main.chain(agents.map(move |agent| job(&agent.path, Some((agent.id.clone(), agent.meta.clone())))))
 }
 
-/// Reads all transcripts, on all cores. Gives them in the order of their sessions, each as soon as those before it are read.
+/// Reads all transcripts, on all cores. Yields them in the order of their sessions, each as soon as the earlier ones are read.
 pub(super) fn read(sessions: &[SessionFiles], since: Option<Timestamp>, mut take: impl FnMut(&str, Summary)) {
     let jobs: Vec<TranscriptJob<'_>> = sessions.iter().flat_map(jobs).collect();
     let (jobs, next) = (&jobs, &AtomicUsize::new(0));
@@ -208,7 +208,7 @@ impl Summary {
         summary.answers.finish();
         match read {
             Ok(()) => summary,
-            // Half of it would be in the sums, and nobody would know which half.
+            // Half of it would be in the sums, and it would be unknown which half.
             Err(error) => {
                 let megabytes = path.metadata().map_or(0, |metadata| metadata.len()) / 100_000;
                 let size = format!("{}.{} MB", megabytes / 10, megabytes % 10);
@@ -277,7 +277,7 @@ impl Summary {
         unread
     }
 
-    /// Lines that say something of the whole session, and need no time.
+    /// Lines about the whole session, which need no time.
     fn take_session_fact(&mut self, entry: &TranscriptEntry<'_>) -> bool {
         if entry.is("summary") {
             let summary = entry.summary.text().and_then(first_line);
@@ -288,7 +288,7 @@ impl Summary {
         entry.total_cost.number().is_some()
     }
 
-    /// What the session is called: by what was asked first, whenever that was.
+    /// The name of the session: its first prompt, whenever that was.
     fn name(&mut self, entry: &TranscriptEntry<'_>) {
         if self.cwd.is_none() {
             self.cwd = entry.cwd.text().map(PathBuf::from);

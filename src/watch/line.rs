@@ -1,4 +1,4 @@
-//! One line of what happened: cleaned and of bounded length.
+//! One line of activity: cleaned and of bounded length.
 
 use jiff::Timestamp;
 
@@ -8,7 +8,7 @@ use conclaude_core::text::{printable, printable_line};
 pub(super) const MAX_TEXT: usize = 300;
 pub(super) const MAX_DETAIL: usize = 2_000;
 
-/// How a line is marked, beside its words.
+/// The mark of a line, in addition to its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Good,
@@ -33,7 +33,7 @@ pub(super) struct ActivityLine {
     pub(super) parts: Vec<Part>,
     /// The tool call that it is about.
     pub(super) call: Option<String>,
-    /// It is from a transcript: a record of the same call says more.
+    /// Whether it is from a transcript: a record of the same call says more.
     pub(super) is_said: bool,
 }
 
@@ -52,7 +52,7 @@ pub(super) enum Details {
     Record(Box<str>, Option<Box<str>>),
 }
 
-/// A named value of the details; without a name a text that goes on.
+/// A named value of the details. Without a name, a continued text.
 pub(super) type Detail = (&'static str, String);
 
 /// A foreign text on one line, cleaned and cut to `max` characters.

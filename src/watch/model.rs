@@ -74,7 +74,7 @@ pub(crate) struct Model {
     pub(super) sessions: BTreeMap<String, WatchedSession>,
     /// The ids of all sessions, also of those that are not shown.
     known: BTreeSet<String>,
-    /// The project that is being read: its index, and its name where several are shown.
+    /// The project that is being read: its index, and its name if several are shown.
     project: (usize, Option<String>),
     pub(super) prices: PriceTable,
     pub(super) running: Vec<RunningCommand>,
@@ -260,7 +260,7 @@ impl Model {
         newest(step).or_else(|| newest(None))?.id.clone()
     }
 
-    /// A gated call that was let through: the agent that it starts works on this step.
+    /// An allowed gated call: its agent works on this step.
     fn note_step(&mut self, session: &str, call: &str, step: &str) {
         let step = cut(step, MAX_TEXT);
         let mut threads =
@@ -276,7 +276,7 @@ impl Model {
         }
     }
 
-    /// Takes what Claude Code wrote beside the transcript of an agent.
+    /// Reads Claude Code's file next to the transcript of an agent.
     pub(crate) fn meta(&mut self, session: &str, agent: &str, meta: &Meta, time: Timestamp) {
         let step = meta.tool_use_id.as_ref().and_then(|call| self.steps_of_calls.remove(call));
         let known = self.sessions.get(session);
@@ -354,7 +354,7 @@ impl Model {
         }
     }
 
-    /// What of a session's transcripts was not read.
+    /// The unread parts of a session's transcripts.
     pub(crate) fn unread(&mut self, session: &str, unread: UnreadParts) {
         if let Some(session) = self.sessions.get_mut(session) {
             session.unread = unread;
@@ -368,7 +368,7 @@ impl Model {
         }
     }
 
-    /// What a session is about, where the part of its transcript that is read does not say it.
+    /// The first prompt of a session, if the read part of its transcript does not contain it.
     pub(crate) fn first_prompt(&mut self, session: &str, prompt: &str) {
         if let Some(session) = self.sessions.get_mut(session) {
             session.title.get_or_insert_with(|| cut(prompt, MAX_TEXT));
@@ -381,7 +381,7 @@ impl Model {
         }
     }
 
-    /// The project of what comes next, and its name where several are shown.
+    /// The project of the following lines, and its name if several are shown.
     pub(crate) fn read_project(&mut self, index: usize, name: Option<String>) {
         self.project = (index, name);
     }
@@ -394,7 +394,7 @@ impl Model {
     }
 
     /// How many sessions there are.
-    pub(crate) fn known(&self) -> usize {
+    pub(crate) fn session_count(&self) -> usize {
         self.known.len()
     }
 
@@ -459,7 +459,7 @@ impl Model {
     }
 }
 
-/// Its texts as they are shown and compared; ids stay.
+/// Its texts in the form that is shown and compared. Ids stay.
 fn cleaned(running: RunningCommand) -> RunningCommand {
     let text = |text: Option<String>| text.map(|text| cut(&text, MAX_TEXT));
     RunningCommand {

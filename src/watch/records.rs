@@ -1,4 +1,4 @@
-//! A record of the trail as a line: what was decided and why, and below it the commands that ran.
+//! A record of the trail as a line: the decision and the reason, and its commands below it.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -16,7 +16,7 @@ const MAX_PARTS: usize = 50;
 /// A longer record is not kept for its details.
 const MAX_RECORD: usize = 64 << 10;
 
-/// The record is given as it is in the trail, and read.
+/// The record as it is in the trail, and parsed.
 pub(super) fn line(
     number: u64,
     time: Timestamp,
@@ -194,7 +194,7 @@ fn details(record: &Value, doubt: Option<&str>) -> Vec<Detail> {
     details
 }
 
-/// What led to the decision.
+/// The causes of the decision.
 fn add_causes(details: &mut Vec<Detail>, record: &Value) {
     for finding in list(record, "findings").take(MAX_PARTS) {
         details.push(("found", cut_lines(&reasons::of_finding(finding), MAX_DETAIL)));
@@ -255,7 +255,7 @@ fn rule(of: &Value) -> Option<Detail> {
     Some(("rule", cut(&shown, MAX_DETAIL)))
 }
 
-/// The file as the rule has seen it, relative to the project.
+/// The file as the rule saw it, relative to the project.
 fn tool_in_short(record: &Value, tool: &Value) -> String {
     let file = text(tool, "file");
     let mut matched = list(record, "findings").map(|finding| text(finding, "matched"));

@@ -1,4 +1,4 @@
-//! The model as rows: sessions, their threads, and in each thread what happened and what runs.
+//! The model as rows: sessions, their threads, and the activity of each thread.
 
 use jiff::Timestamp;
 
@@ -23,7 +23,7 @@ pub(crate) enum RowId {
     /// When it was started, and what it is.
     Running(String, String),
     LeftOut(String, Option<String>),
-    /// What could not be read of a session.
+    /// The unread parts of a session.
     Unread(String),
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct TimelineRow {
     pub(crate) text: String,
     /// The part of the text that is shortened first.
     pub(crate) task: Option<String>,
-    /// Tokens, cost and the like, the most important first. They are shown where there is room.
+    /// Tokens, cost and the like, the most important first. They are shown if there is room.
     pub(crate) figures: Vec<String>,
     /// What is shown at the end of the row: a duration, a date.
     pub(crate) right: String,
@@ -44,7 +44,7 @@ pub(crate) struct TimelineRow {
     pub(crate) came: Option<Timestamp>,
 }
 
-/// What a thread does, in words, and since when.
+/// The activity of a thread, in words, and since when.
 pub(super) struct ThreadState {
     pub(super) mark: Mark,
     pub(super) text: String,
@@ -111,7 +111,7 @@ impl Model {
             .map(|session| session.threads.iter().filter(|thread| is_working(session, thread)).count())
             .sum();
         let sessions = self.sessions.keys().filter(|id| !id.is_empty()).count();
-        Totals { sessions, all_sessions: self.known().max(sessions), agents: agents(), working }
+        Totals { sessions, all_sessions: self.session_count().max(sessions), agents: agents(), working }
     }
 
     fn add_thread(
@@ -274,7 +274,7 @@ fn last_sign(session: &WatchedSession, thread: &AgentThread) -> Timestamp {
     agents.filter(is_called).map(AgentThread::last).chain([thread.last()]).max().unwrap_or_default()
 }
 
-/// What the user has to answer before the thread goes on.
+/// What the user must answer before the thread continues.
 fn wait_of(thread: &AgentThread) -> Option<ThreadState> {
     let open = thread.open.last();
     let asked = thread.asked.as_ref().filter(|asked| open.is_some() || !asked.needs_call);

@@ -42,7 +42,7 @@ fn stdout() -> Stdout {
 }
 
 impl TerminalSession {
-    /// Takes the terminal. From then on a panic, and each signal that asks us to stop, gives it back too.
+    /// Takes the terminal. From then on a panic, and each signal to stop, restores it too.
     pub(super) fn take(report: fn(&PanicHookInfo<'_>)) -> io::Result<TerminalSession> {
         process::note_stop_signals();
         restore_on_panic(report);
@@ -68,7 +68,7 @@ fn restore() {
     }
 }
 
-/// The release build aborts on a panic, so the terminal is given back before that.
+/// The release build aborts on a panic, so the terminal is restored before that.
 fn restore_on_panic(report: fn(&PanicHookInfo<'_>)) {
     std::panic::set_hook(Box::new(move |info| {
         restore();

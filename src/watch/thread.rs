@@ -35,11 +35,11 @@ pub(super) struct PastCall {
     pub(super) problem: Option<&'static str>,
 }
 
-/// What the user is asked for, since when.
+/// The question to the user, and since when.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PermissionWait {
     pub(super) since: Timestamp,
-    /// It is one only while a tool is called: some notifications come while nothing is at work.
+    /// Whether it counts only while a tool is called: some notifications come while nothing is running.
     pub(super) needs_call: bool,
 }
 
@@ -137,7 +137,7 @@ impl AgentThread {
         }
     }
 
-    /// Notes that the user is asked for a permission, where a record says so.
+    /// Records that the user is asked for a permission, if a record says so.
     pub(super) fn take_question(&mut self, event: &str, decision: &str, is_permitted: bool, time: Timestamp) {
         let is_asked = match event {
             "PermissionRequest" => decision != Word::Denied.as_str() && !is_permitted,
@@ -189,10 +189,10 @@ pub(super) struct WatchedSession {
     pub(super) unread: UnreadParts,
 }
 
-/// What of the transcripts of a session was not read.
+/// The unread parts of a session's transcripts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UnreadParts {
-    /// Lines that could not be, or not whole.
+    /// Lines that could not be read, or not completely.
     pub(crate) lines: u64,
     pub(crate) problems: Vec<String>,
     /// The bytes before the part that is shown.

@@ -1,4 +1,4 @@
-//! A line of a transcript changes its thread, and may be worth a line of its own.
+//! A line of a transcript changes its thread, and may be shown as a line.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -11,13 +11,13 @@ use conclaude_core::dialect::claude::transcript::{Attachment, BlockCall, Message
 use conclaude_core::dialect::claude::{agents, prompt};
 use conclaude_store::transcript::fate::{self, Sign};
 
-/// What a line changes beside the state of its thread.
+/// The changes of a line besides the state of its thread.
 #[derive(Default)]
 pub(super) struct EntryUpdate {
     pub(super) line: Option<ActivityLine>,
     /// The new title of the session.
     pub(super) title: Option<String>,
-    /// What became of an agent in the background.
+    /// The result of an agent in the background.
     pub(super) of_agent: Option<(String, Sign)>,
 }
 

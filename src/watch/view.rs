@@ -1,4 +1,4 @@
-//! The screen: a head, the rows, the details of one of them, a foot. It draws what it is given.
+//! The screen: a head, the rows, the details of one of them, a foot. It draws only its arguments.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use super::rows::TimelineRow;
 use super::words::Clock;
 use conclaude_core::text::count;
 
-/// What is drawn beside the rows.
+/// The screen besides the rows.
 pub(crate) struct View<'a> {
     pub(crate) model: &'a Model,
     pub(crate) rows: &'a [TimelineRow],
@@ -22,7 +22,7 @@ pub(crate) struct View<'a> {
     pub(crate) project: &'a str,
     /// What is being read, or could not be.
     pub(crate) notice: Option<&'a str>,
-    /// What to do where there is nothing to show.
+    /// Advice if there is nothing to show.
     pub(crate) empty: &'a [String],
     pub(crate) has_colours: bool,
 }
@@ -40,7 +40,7 @@ const HELP: [(&str, &str); 10] = [
     ("↑ ↓  k j", "select the row above, below"),
     ("PgUp PgDn", "a page; in the details, scroll them"),
     ("Home End  g G", "the first row, the last row"),
-    ("f", "follow the newest row, or no more"),
+    ("f", "follow the newest row, or stop that"),
     ("Enter", "open or close the details of the row"),
     ("/", "show only rows with a text; Enter keeps, Esc clears it"),
     ("Esc", "close the details, then clear the filter"),
@@ -159,7 +159,7 @@ fn draw_help(app: &mut App, area: Rect, buffer: &mut Buffer) {
 }
 
 fn draw_empty(screen: &View<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
-    let nothing = [format!("No row holds \"{}\". Esc clears the filter.", app.filter)];
+    let nothing = [format!("No row contains \"{}\". Esc clears the filter.", app.filter)];
     let texts = if app.filter.is_empty() { screen.empty } else { &nothing };
     let width = usize::from(area.width.saturating_sub(2));
     let lines = texts.iter().flat_map(|text| wrapped(text, width));

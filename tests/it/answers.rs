@@ -192,7 +192,7 @@ fn a_panic_is_exit_1_and_asks_for_a_report() {
     assert_snapshot!(done.snapshot(), @"
     exit 1
     ----- stderr
-    conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message
+    conclaude: internal error at [SOURCE]: requested by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message
     ");
 }
 
@@ -201,11 +201,11 @@ fn a_panic_where_a_gate_applies_blocks_once_and_never_silently_allows() {
     let test =
         Test::stop().config(BLOCKING).env("CONCLAUDE_TEST_PANIC", "plan").payload("stop_hook_active", false);
     let done = test.run();
-    assert_snapshot!(done.blocked(), @"conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
+    assert_snapshot!(done.blocked(), @"conclaude: internal error at [SOURCE]: requested by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
     assert_snapshot!(done.again().payload("stop_hook_active", true).run().snapshot(), @"
     exit 1
     ----- stderr
-    conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message
+    conclaude: internal error at [SOURCE]: requested by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message
     ");
 }
 

@@ -52,7 +52,7 @@ fn a_mistake_elsewhere_in_a_file_does_not_switch_off_its_guards() {
 fn a_wrong_entry_is_left_out_and_what_it_could_be_about_is_asked() {
     let config = "preToolUse:\n  uneditableFiles: [\"*.lock\", {patern: \"*.pem\"}]\n";
     assert_eq!(decision(&write(project(config), "Cargo.lock")), "deny");
-    assert_snapshot!(write(project(config), "a.txt").tool("ask"), @"Rules in .conclaude.yaml:2 cannot be used, and might be against writing a.txt: unknown key `patern` in `uneditableFiles`. Fix the config: `conclaude validate` shows every problem. (built-in: rules that cannot be used are asked about)");
+    assert_snapshot!(write(project(config), "a.txt").tool("ask"), @"Rules in .conclaude.yaml:2 cannot be used, and might forbid writing a.txt: unknown key `patern` in `uneditableFiles`. Fix the config: `conclaude validate` shows every problem. (built-in: rules that cannot be used are asked about)");
     assert_eq!(decision(&bash(project(config), "rm a.txt")), "ask");
     for innocent in ["ls", "cat a.txt"] {
         assert_eq!(decision(&bash(project(config), innocent)), "none", "{innocent}");
@@ -66,13 +66,13 @@ fn a_rule_for_tools_with_a_mistake_is_asked_about_at_those_tools() {
     let config = "preToolUse:\n  toolUsageValidation:\n    - {tool: \"mcp__db__*\", action: refuse}\n    - {tool: Bash, commandPattern: \"git push*\", action: block}\n    - {tool: Bash, comand: x, action: allow}\n";
     assert_eq!(decision(&bash(project(config), "git push")), "deny");
     assert_eq!(decision(&bash(project(config), "git status")), "none");
-    assert_snapshot!(tool(project(config), "mcp__db__drop", json!({})).run().tool("ask"), @r#"Rules in .conclaude.yaml:3 cannot be used, and might be against using mcp__db__drop: invalid value for `action`: the text "refuse". Fix the config: `conclaude validate` shows every problem. (built-in: rules that cannot be used are asked about)"#);
+    assert_snapshot!(tool(project(config), "mcp__db__drop", json!({})).run().tool("ask"), @r#"Rules in .conclaude.yaml:3 cannot be used, and might forbid using mcp__db__drop: invalid value for `action`: the text "refuse". Fix the config: `conclaude validate` shows every problem. (built-in: rules that cannot be used are asked about)"#);
 }
 
 #[test]
 fn a_file_that_is_no_yaml_asks_about_what_its_rules_could_be_about() {
     let config = "preToolUse:\n  uneditableFiles: [\"*.lock\"\nmaxBlocks: 3\n";
-    assert_snapshot!(write(project(config), "a.txt").tool("ask"), @"Rules in .conclaude.yaml:3 cannot be used, and might be against writing a.txt: invalid YAML. Fix the config: `conclaude validate` shows every problem. (built-in: rules that cannot be used are asked about)");
+    assert_snapshot!(write(project(config), "a.txt").tool("ask"), @"Rules in .conclaude.yaml:3 cannot be used, and might forbid writing a.txt: invalid YAML. Fix the config: `conclaude validate` shows every problem. (built-in: rules that cannot be used are asked about)");
     assert_eq!(decision(&bash(project(config), "ls")), "none");
     // Without rules there is nothing to ask about.
     assert_eq!(decision(&write(project("subagentStop: [\n"), "a.txt")), "none");
@@ -91,7 +91,7 @@ fn a_file_that_is_no_yaml_asks_about_what_its_rules_could_be_about() {
 fn where_nobody_can_be_asked_a_rule_that_cannot_be_read_denies() {
     let test = project("preToolUse:\n  uneditableFiles: [\n").payload("permission_mode", "bypassPermissions");
     assert_snapshot!(write(test, "a.txt").tool("deny"), @"
-    Rules in .conclaude.yaml:2 cannot be used, and might be against writing a.txt: invalid YAML. Ask the user to fix the config; `conclaude validate` shows every problem. (built-in: rules that cannot be used are asked about)
+    Rules in .conclaude.yaml:2 cannot be used, and might forbid writing a.txt: invalid YAML. Ask the user to fix the config; `conclaude validate` shows every problem. (built-in: rules that cannot be used are asked about)
     In this permission mode nobody can be asked, so it is denied.
     ");
 }
@@ -120,7 +120,7 @@ fn what_a_file_with_a_mistake_extends_still_guards_and_runs_nothing() {
 
 #[test]
 fn what_cannot_be_extended_is_asked_about() {
-    assert_snapshot!(write(project("extends: [pack:secret]\n"), "a.txt").tool("ask"), @"Rules in .conclaude.yaml:1 cannot be used, and might be against writing a.txt: there is no pack `secret`. Fix the config: `conclaude validate` shows every problem. (built-in: rules that cannot be used are asked about)");
+    assert_snapshot!(write(project("extends: [pack:secret]\n"), "a.txt").tool("ask"), @"Rules in .conclaude.yaml:1 cannot be used, and might forbid writing a.txt: there is no pack `secret`. Fix the config: `conclaude validate` shows every problem. (built-in: rules that cannot be used are asked about)");
     let not_text = project("").file(".conclaude.yaml", b"\xff\xfe");
     assert_eq!(decision(&write(not_text, "a.txt")), "ask");
     // Nothing of a circle is missing.

@@ -239,7 +239,7 @@ fn everything_is_in_the_trail() {
       ✗ The budget of this session is used up: 3.3k of 3k tokens.
         Use no more tools: finish now, and report what is done and what is left. Only the user can raise it, by `conclaude budget raise --session session-1`.
         budget.session.tokens in .conclaude.yaml:1
-    today: cannot be determined: what was used then is not known any more; `conclaude budget` shows what is used now
+    today: cannot be determined: what was used then is no longer known; `conclaude budget` shows what is used now
     `conclaude why 1 --all` shows the rest
     ");
 }

@@ -20,27 +20,27 @@ fn help_and_version_are_answered() {
     Usage: conclaude <COMMAND>
 
     Commands:
-      demo         Play a subagent's start and stop in a scratch project, and show what is matched, run and answered
+      demo         Run a subagent's start and stop in a scratch project, and show what is matched, run and answered
       init         Start: write a .conclaude.yaml based on this project, and register conclaude with Claude Code or other clients
       install      Register conclaude in the settings of Claude Code, or of other clients
-      uninstall    Remove conclaude from the settings of Claude Code, or of other clients, and say what stays
+      uninstall    Remove conclaude from the settings of Claude Code, or of other clients, and report what stays
       trust        Trust the commands of this project's config, where --user or the plugin registers conclaude
-      doctor       Check the installation, and say how to fix what is wrong; exits with 0 or 1
+      doctor       Check the installation, and show how to fix problems; exits with 0 or 1
       validate     Check a config and print every problem with its line and column
       run          Run the commands of the config now, without a session, on the files that have changed in git
-      config       Show the config as all its files make it
+      config       Show the merged config of all files
       pack         List, print and add the ready-made configs for `extends`
       des          Record the phases of a step, and create, check and list step files
       audit        Show, verify, summarise and export the audit trail
       watch        Watch this project's sessions in the terminal: threads, steps, commands, blocks and denials, as they happen
       explain      Explain what would be decided at an event, and by which rules; nothing is run
       why          Explain a decision of the audit trail, and whether today's config would decide so again
-      allow        Permit a call that was denied or asked about: the same call is let through once, or for its session
-      budget       Show how far the budgets of this project's sessions are used, or raise one
+      allow        Permit a call that was denied or asked about: the same call is allowed once, or for its session
+      budget       Show how much of this project's budgets is used, or raise one
       test         Test the config with the cases of .conclaude.test.yaml: what is denied, asked, blocked and run; nothing is executed
       events       List the events: what their patterns compare, what can be blocked, and the variables of their commands
       report       Show what happened in this project's sessions: a page with a timeline, Markdown for a pull request, or JSON
-      replay       Show what the config would have decided in sessions of the past, from Claude Code's transcripts; nothing is run
+      replay       Show what the config would have decided in past sessions, from Claude Code's transcripts; nothing is run
       schema       Print the JSON Schema of the config, for editors
       completions  Print a completion script for a shell
       help         Print this message or the help of the given subcommand(s)
@@ -76,7 +76,7 @@ fn each_subcommand_and_event_has_help() {
     let names = ["demo", "validate", "schema", "completions", "SubagentStop", "PreToolUse"];
     let help = names.map(|name| run(&[name, "--help"]).1);
     assert_snapshot!(help.join("\n"), @"
-    Play a subagent's start and stop in a scratch project, and show what is matched, run and answered
+    Run a subagent's start and stop in a scratch project, and show what is matched, run and answered
 
     Usage: conclaude demo [OPTIONS]
 
@@ -96,13 +96,13 @@ fn each_subcommand_and_event_has_help() {
 
     Options:
           --format <FORMAT>
-              How to print the result: github prints annotations for GitHub Actions
+              The output format: github prints annotations for GitHub Actions
               
               [default: text]
               [possible values: text, json, github]
 
           --strict
-              Exit with 1 where there are warnings
+              Exit with 1 if there are warnings
 
           --json
               The same as --format json
@@ -115,7 +115,7 @@ fn each_subcommand_and_event_has_help() {
     Usage: conclaude schema [OPTIONS]
 
     Options:
-          --test  That of .conclaude.test.yaml instead
+          --test  The schema of .conclaude.test.yaml instead
       -h, --help  Print help
 
     Print a completion script for a shell

@@ -277,5 +277,5 @@ fn a_name_in_other_case_is_the_same_file_where_names_have_no_case() {
 fn guards_that_are_missing_are_reported_before_the_tool_is_used() {
     let test = Test::stop().config("extends: [guards.yaml]\n").file(USER, "maxBlok: 1\n").without("agent_id");
     let (_, done) = write(test, "a.txt");
-    assert_snapshot!(done.tool("ask"), @"Rules in .conclaude.yaml:1 cannot be used, and might be against writing a.txt: `guards.yaml` cannot be used. Fix the config: `conclaude validate` shows every problem. (built-in: rules that cannot be used are asked about)");
+    assert_snapshot!(done.tool("ask"), @"Rules in .conclaude.yaml:1 cannot be used, and might forbid writing a.txt: `guards.yaml` cannot be used. Fix the config: `conclaude validate` shows every problem. (built-in: rules that cannot be used are asked about)");
 }

@@ -141,7 +141,7 @@ fn config_show_prints_one_value() {
     conclaude: there is no key `uneditableFile`; did you mean `uneditableFiles`?
     exit 1
 
-    conclaude: there is no `x`: what comes before it is one value, without keys
+    conclaude: there is no `x`: the part before it is one value, without keys
     exit 1
 
     conclaude: there is no key `bogus`: `conclaude schema` describes all keys
@@ -394,7 +394,7 @@ fn trust_covers_every_file_but_the_users_own() {
     ⚠ `echo other >> ran` did not run: [ROOT]/base.yaml has changed since you trusted it. Look at the file, then run `conclaude trust` in the project
     ");
     assert_eq!(ran(&answer), "user user base project local user project local");
-    assert_snapshot!(answer.again().then("SessionStart").run().message(), @"conclaude: [ROOT]/base.yaml has changed since you trusted it, so what it would run stays off: 1 command. Look at the file, then run `conclaude trust` in the project");
+    assert_snapshot!(answer.again().then("SessionStart").run().message(), @"conclaude: [ROOT]/base.yaml has changed since you trusted it. These parts are off: 1 command. Look at the file, then run `conclaude trust` in the project");
 }
 
 #[test]

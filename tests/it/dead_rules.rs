@@ -77,7 +77,7 @@ fn a_pattern_of_the_project_that_is_for_what_is_outside_is_dead() {
      --> [ROOT]/.conclaude.yaml:2:22
       |
     2 |   uneditableFiles: [{pattern: src/gen, outside: true}, {pattern: //usr/, outside: true}, {pattern: '*.pem', outside: true}]
-      |                      ^^^^^^^ a pattern with `/` is one of the project, and `outside` leaves that out
+      |                      ^^^^^^^ a pattern with `/` matches files of the project, which `outside` excludes
       |
       = help: remove `outside`, or start the pattern with `//` or `~/`
 
@@ -146,7 +146,7 @@ fn a_wildcard_that_is_not_first_is_noted_since_it_is_no_fallback() {
     5 |     "*":
       |     ^^^ its commands run first, and for every agent, also where another pattern matches
       |
-      = help: write `match: first` for one pattern per agent, or `match: all` if it is meant so
+      = help: write `match: first` for one pattern per agent, or `match: all` if that is intended
 
     valid: [ROOT]/.conclaude.yaml
       subagentStop: 3 patterns, 3 commands
@@ -284,7 +284,7 @@ fn a_config_of_the_original_says_what_is_different_here() {
     2 |   commands:
       |   ^^^^^^^^ conclaude 0.2 ran only those of the first one
       |
-      = help: write `match: first` for that, or `match: all` if it is meant so
+      = help: write `match: first` for that, or `match: all` if that is intended
 
     warning: taskCompleted: a command that fails only warns
      --> [ROOT]/.conclaude.yaml:6:3
@@ -333,7 +333,7 @@ fn timeouts_of_slash_commands_are_added_up_as_well() {
      --> [ROOT]/.conclaude.yaml:4:7
       |
     4 |       deploy: [{run: x, timeout: 40m}, {run: y, timeout: 30m}]
-      |       ^^^^^^ Claude Code stops UserPromptSubmit after 3600 s: what runs then is terminated, what comes after it does not run, and nothing is blocked
+      |       ^^^^^^ Claude Code stops UserPromptSubmit after 3600 s: it terminates the running command, later commands do not run, and nothing is blocked
       |
       = help: use shorter timeouts
 

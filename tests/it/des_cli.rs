@@ -267,7 +267,7 @@ fn the_whole_workflow_from_prompt_to_verified_trail() {
     let reason = blocked.blocked();
     assert_snapshot!(reason, @"
     Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ INCOMPLETE_PHASE COMMIT: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    ✗ INCOMPLETE_PHASE COMMIT: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a valid reason
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     let test = blocked.again();

@@ -161,23 +161,23 @@ fn an_agent_that_edits_the_config_gains_nothing() {
     assert_snapshot!(shown, @"
     # des: {scope: off, phases: tdd-3, evidence: {RED: 'false', GREEN: 'true'}}
     Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.evidence → nothing for the agent: what it said at the call counts; the user should know who changed it
+    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.evidence → the agent need not do anything: the config at the call counts; the user should know who changed it
     ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `true` → restore `GREEN: grep -q hello greeting` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     # des: {scope: off, phases: tdd-3, evidence: [RED, GREEN]}
     Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.evidence → nothing for the agent: what it said at the call counts; the user should know who changed it
+    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.evidence → the agent need not do anything: the config at the call counts; the user should know who changed it
     ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `grep -q hello greeting` as the agent typed it → restore `GREEN: grep -q hello greeting` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     # des: {scope: off, phases: tdd-3}
     Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.evidence → nothing for the agent: what it said at the call counts; the user should know who changed it
+    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.evidence → the agent need not do anything: the config at the call counts; the user should know who changed it
     ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `grep -q hello greeting` as the agent typed it → restore `GREEN: grep -q hello greeting` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     # des: {scope: off, phases: [COMMIT]}
     Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.phases, des.evidence → nothing for the agent: what it said at the call counts; the user should know who changed it
-    ✗ INCOMPLETE_PHASE GREEN: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.phases, des.evidence → the agent need not do anything: the config at the call counts; the user should know who changed it
+    ✗ INCOMPLETE_PHASE GREEN: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a valid reason
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }

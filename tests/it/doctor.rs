@@ -102,7 +102,7 @@ fn all_is_well_in_a_project_that_was_installed() {
     ✓ program      [BIN] is what is registered
     ✓ config       .conclaude.yaml is valid: subagentStop: 1 pattern, 1 command
     ✓ patterns     1 pattern: each matches a known agent (1 of your own)
-    ✓ commands     what the commands start is found: touch
+    ✓ commands     the programs of the commands are found: touch
     ✓ state        [ROOT]/.conclaude can be written; 0 sessions remembered
     ✓ audit        0 records, the chain is intact
     ✓ claude       Claude Code 2.1.325
@@ -169,7 +169,7 @@ fn as_json_every_check_has_its_fix_and_every_answer_its_streams() {
         {
           "about": "commands",
           "status": "good",
-          "text": "what the commands start is found: touch"
+          "text": "the programs of the commands are found: touch"
         },
         {
           "about": "state",
@@ -356,7 +356,7 @@ fn before_install_there_is_one_problem() {
                    → conclaude install
     ✓ config       .conclaude.yaml is valid: subagentStop: 1 pattern, 1 command
     ✓ patterns     1 pattern: each matches a known agent (1 of your own)
-    ✓ commands     what the commands start is found: touch
+    ✓ commands     the programs of the commands are found: touch
     ✓ state        [ROOT]/.conclaude can be written; 0 sessions remembered
     ✓ audit        0 records, the chain is intact
     ✓ claude       Claude Code 2.1.325

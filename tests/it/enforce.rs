@@ -86,7 +86,7 @@ fn the_rules_are_written_with_who_enforces_each() {
       by the OS for files that exist now  uneditableFiles "*.lock" in .conclaude.yaml:4: Cargo.lock, sub/x.lock; Claude Code denies Edit(**/*.lock)
       enforced by the OS                  uneditableFiles "./package.json" in .conclaude.yaml:4: denyWrite ./package.json; Claude Code denies Edit(./package.json)
       enforced by the OS                  uneditableFiles "src/gen/" in .conclaude.yaml:4: denyWrite ./src/gen; Claude Code denies Edit(./src/gen/**)
-      enforced by the OS                  unreadableFiles ".env*" in .conclaude.yaml:3: denyRead **/.env*, for files of the project; no permission rule, since `!.env.example` frees some of it
+      enforced by the OS                  unreadableFiles ".env*" in .conclaude.yaml:3: denyRead **/.env*, for files of the project; no permission rule, since `!.env.example` is an exception to it
       by the OS for files that exist now  unreadableFiles "!.env.example" in .conclaude.yaml:3: allowRead: .env.example
       hook only                           worktreeFence: it is for agents in a worktree
       hook only                           built-in "copies of files in the worktrees of agents": only the project's own files are listed for writing

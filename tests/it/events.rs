@@ -205,8 +205,8 @@ fn events_lists_what_each_can_do() {
     PostToolUse          postToolUse          tool_name                        Claude reads why
     UserPromptSubmit     userPromptSubmit     -                                the prompt is rejected
     SubagentStart        subagentStart        the agent's name                 -
-    SubagentStop         subagentStop         the agent's name                 the agent goes on, up to maxBlocks
-    Stop                 stop                 -                                the agent goes on, up to maxBlocks
+    SubagentStop         subagentStop         the agent's name                 the agent continues, up to maxBlocks
+    Stop                 stop                 -                                the agent continues, up to maxBlocks
     SessionEnd           sessionEnd           reason                           -
     PostToolUseFailure   postToolUseFailure   tool_name                        Claude reads why
     PostToolBatch        postToolBatch        -                                Claude reads why
@@ -222,7 +222,7 @@ fn events_lists_what_each_can_do() {
     PostModelSwitch      postModelSwitch      to_model                         -
     TaskCreated          taskCreated          task_subject                     it does not happen
     TaskCompleted        taskCompleted        task_subject                     the task stays open, up to maxBlocks
-    TeammateIdle         teammateIdle         teammate_name                    the agent goes on, up to maxBlocks
+    TeammateIdle         teammateIdle         teammate_name                    the agent continues, up to maxBlocks
     Elicitation          elicitation          mcp_server_name                  it is declined
     ElicitationResult    elicitationResult    mcp_server_name                  it is declined
     ConfigChange         configChange         source                           it does not happen

@@ -68,7 +68,7 @@ fn the_decision_and_the_rules_that_made_it_come_first() {
     ----- stdout
     PreToolUse: Write on the main thread → allowed
       file_path: src/new.rs
-      no rule is against it, and no command runs
+      no rule forbids it, and no command runs
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
     `--all` shows the config files, every rule that was compared, and every answer
@@ -361,7 +361,7 @@ fn what_did_not_change_keeps_a_command_from_running() {
     exit 0
     ----- stdout
     SubagentStop of the agent coder → allowed
-      no rule is against it, and no command runs
+      no rule forbids it, and no command runs
     ⚠ SubagentStop is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 

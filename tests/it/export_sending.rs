@@ -167,9 +167,9 @@ fn a_position_that_is_gone_is_reported_and_all_is_sent() {
     ----- stdout
     sent to http://127.0.0.1:[PORT]: 1 record as logs; 1 record as traces; 1 record as metrics
     ----- stderr
-    conclaude: warning: logs: the position up to which it was sent is not in the trail any more, so all of it is sent
-    conclaude: warning: traces: the position up to which it was sent is not in the trail any more, so all of it is sent
-    conclaude: warning: metrics: the position up to which it was sent is not in the trail any more, so all of it is sent
+    conclaude: warning: logs: the position up to which it was sent is no longer in the trail, so all of it is sent
+    conclaude: warning: traces: the position up to which it was sent is no longer in the trail, so all of it is sent
+    conclaude: warning: metrics: the position up to which it was sent is no longer in the trail, so all of it is sent
     ");
     assert_eq!((logged(&first), logged(&collector.received())), (vec![vec![1]], vec![vec![2]]));
 }

@@ -32,13 +32,13 @@ fn answered(test: &Test, calls: &[(&str, Value, &str)]) {
 fn a_protected_file_that_an_mcp_tool_is_given_is_asked_about() {
     let answer =
         call(main_thread(CONFIG), "mcp__filesystem__write_file", json!({"path": "a/../Cargo.lock"})).run();
-    assert_snapshot!(answer.tool("ask"), @"What mcp__filesystem__write_file does to Cargo.lock is not known. Writing Cargo.lock is not allowed: `uneditableFiles` has `*.lock`. Allow it if you know what it does. (.conclaude.yaml:2)");
+    assert_snapshot!(answer.tool("ask"), @"It is unknown what mcp__filesystem__write_file does to Cargo.lock. Writing Cargo.lock is not allowed: `uneditableFiles` has `*.lock`. Allow it if you know what it does. (.conclaude.yaml:2)");
     let answer = call(answer.again(), "mcp__filesystem__read_file", json!({"path": ".env"})).run();
-    assert_snapshot!(answer.tool("ask"), @"What mcp__filesystem__read_file does to .env is not known. Reading .env is not allowed: `unreadableFiles` has `.env`. Allow it if you know what it does. (.conclaude.yaml:3)");
+    assert_snapshot!(answer.tool("ask"), @"It is unknown what mcp__filesystem__read_file does to .env. Reading .env is not allowed: `unreadableFiles` has `.env`. Allow it if you know what it does. (.conclaude.yaml:3)");
     // Where nobody can be asked.
     let answer = answer.again().payload("permission_mode", "dontAsk").run();
     assert_snapshot!(answer.tool("deny"), @"
-    What mcp__filesystem__read_file does to .env is not known. Reading .env is not allowed: `unreadableFiles` has `.env`. Do it another way, or ask the user. (.conclaude.yaml:3)
+    It is unknown what mcp__filesystem__read_file does to .env. Reading .env is not allowed: `unreadableFiles` has `.env`. Do it another way, or ask the user. (.conclaude.yaml:3)
     In this permission mode nobody can be asked, so it is denied.
     ");
 }
@@ -47,7 +47,7 @@ fn a_protected_file_that_an_mcp_tool_is_given_is_asked_about() {
 fn a_call_with_more_files_than_can_be_looked_at_in_time_is_denied() {
     let paths: Vec<String> = (0..100).map(|number| format!("{number}.md")).collect();
     let test = call(main_thread(CONFIG), "mcp__fs__read_many", json!({ "paths": paths }));
-    assert_snapshot!(test.env("TEST_LIMIT_OF_CONCLAUDE", "0").run().tool("deny"), @"The guards could not look at all that mcp__fs__read_many touches: it took longer than a hook may take (2 s of CPU time, 15 s in all). Do it in smaller steps, or ask the user to shorten the guards. (built-in: out of time)");
+    assert_snapshot!(test.env("TEST_LIMIT_OF_CONCLAUDE", "0").run().tool("deny"), @"The guards could not check everything that mcp__fs__read_many touches: it took longer than a hook may take (2 s of CPU time, 15 s in all). Do it in smaller steps, or ask the user to shorten the guards. (built-in: out of time)");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_rule_that_allows_the_tool_answers_the_question_for_its_own_layer() {
         let test = main_thread(&format!("preToolUse:\n{allow}"));
         call(test.file(".home/.config/conclaude/config.yaml", rules), remote.0, remote.1.clone()).run()
     };
-    assert_snapshot!(of_user(CONFIG).tool("ask"), @"What mcp__github__get_file_contents does to .env is not known. Reading .env is not allowed: `unreadableFiles` has `.env`. Allow it if you know what it does. (.home/.config/conclaude/config.yaml:3)");
+    assert_snapshot!(of_user(CONFIG).tool("ask"), @"It is unknown what mcp__github__get_file_contents does to .env. Reading .env is not allowed: `unreadableFiles` has `.env`. Allow it if you know what it does. (.home/.config/conclaude/config.yaml:3)");
     of_user("preToolUse: {unreadableFiles: [{pattern: .env, overridable: true}]}\n").silent();
 }
 

@@ -189,7 +189,7 @@ fn a_config_that_is_loosened_after_the_call_changes_nothing_and_is_reported() {
     let test = at_work(config).config(loosened).step(&step).file("README.md", "2");
     assert_snapshot!(test.stops().run().blocked(), @"
     Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.enabled, des.onViolation, des.scope, des.phases, des.evidence, maxBlocks → nothing for the agent: what it said at the call counts; the user should know who changed it
+    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.enabled, des.onViolation, des.scope, des.phases, des.evidence, maxBlocks → the agent need not do anything: the config at the call counts; the user should know who changed it
     ✗ EVIDENCE_MISSING GREEN: there is no record of a real run → restore `GREEN: true` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
     ⚠ SCOPE_VIOLATION: .conclaude.yaml was changed meanwhile, which belongs to the gates → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
@@ -249,7 +249,7 @@ fn a_workflow_without_phases_in_a_worktree_removes_none() {
     let test = test.file(".claude/worktrees/agent-a1b2c3/steps/01-01.json", escape.to_string());
     let reason = test.stops().payload("cwd", worktree).run().blocked();
     assert_eq!(codes(&reason), ["MISSING_PHASE"; 14]);
-    assert_snapshot!(reason.lines().nth(1).unwrap(), @"⚠ RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: workflow_type → restore it; if the user wants the change, the agent must be called again");
+    assert_snapshot!(reason.lines().nth(1).unwrap(), @"⚠ RULES_CHANGED: steps/01-01.json has changed since the agent was called: workflow_type → restore it; if the user wants the change, the agent must be called again");
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn acceptance_criteria_are_those_of_the_call() {
     rewritten["task_specification"]["acceptance_criteria"] = json!(["exists"]);
     assert_snapshot!(test.step(&rewritten).stops().run().blocked(), @"
     Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: acceptance_criteria → restore it; if the user wants the change, the agent must be called again
+    ✗ RULES_CHANGED: steps/01-01.json has changed since the agent was called: acceptance_criteria → restore it; if the user wants the change, the agent must be called again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
@@ -301,13 +301,13 @@ fn an_agent_that_left_nothing_to_judge_it_by_is_blocked_once_and_reported() {
     let first = test.stops().run();
     assert_snapshot!(first.blocked(), @"
     Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ NOT_JUDGED: an agent was called for steps/01-01.json, and this may be the one: its transcript and the file beside it are gone, so its step cannot be checked → say in your report what became of them and what you did; the user must look at the step
+    ✗ NOT_JUDGED: an agent was called for steps/01-01.json, and this may be that agent: its transcript and the file next to it are gone, so its step cannot be checked → say in your report what became of them and what you did; the user must look at the step
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     let second = first.again().payload("stop_hook_active", true).run();
     assert_snapshot!(second.message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ✗ NOT_JUDGED: an agent was called for steps/01-01.json, and this may be the one: its transcript and the file beside it are gone, so its step cannot be checked → say in your report what became of them and what you did; the user must look at the step
+    ✗ NOT_JUDGED: an agent was called for steps/01-01.json, and this may be that agent: its transcript and the file next to it are gone, so its step cannot be checked → say in your report what became of them and what you did; the user must look at the step
     ⚠ coder (a1b2c3): stopped after 1 block
     ");
     assert_eq!(second.audit().pop().unwrap()["findings"][0]["code"], "NOT_JUDGED");

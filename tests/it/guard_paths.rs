@@ -189,9 +189,9 @@ fn what_cannot_be_named_is_not_asked_for() {
     let test = Test::event("PreToolUse").config(config);
     let answer = bash(test, "tar xzf a.tgz; git apply x.patch; echo > $X").run();
     insta::assert_snapshot!(answer.tool("ask"), @"
-    ? Writing `the files in a.tgz`: which file that is cannot be known before it runs. Allow it if it has no protected files. (built-in: what cannot be decided is asked)
-    ? Writing `the files of the patch`: which file that is cannot be known before it runs. Allow it if none of them is protected. (built-in: what cannot be decided is asked)
-    ? Writing `$X`: which file that is cannot be known before it runs. Allow it if that is not a protected file. (built-in: what cannot be decided is asked)
+    ? Writing `the files in a.tgz`: the file is unknown before it runs. Allow it if it has no protected files. (built-in: what cannot be decided is asked)
+    ? Writing `the files of the patch`: the file is unknown before it runs. Allow it if none of them is protected. (built-in: what cannot be decided is asked)
+    ? Writing `$X`: the file is unknown before it runs. Allow it if that is not a protected file. (built-in: what cannot be decided is asked)
     ");
     let answer = bash(answer.again(), "npm publish\r\n").run();
     insta::assert_snapshot!(answer.tool("deny"), @"Running `npm publish` is not allowed: `toolUsageValidation` has `Bash npm publish*`. Do it another way, or ask the user. (.conclaude.yaml:1)");

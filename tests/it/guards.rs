@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::common::Test;
 
+mod own_files;
 mod worktree;
 
 const CONFIG: &str = r#"preToolUse:
@@ -44,10 +45,10 @@ fn a_protected_file_is_not_hidden_by_more_than_is_remembered() {
         (0..count).map(|number| text.replace('#', &number.to_string())).collect()
     };
     insta::assert_snapshot!(bash(&format!("f=x:.env; {}IFS=:; cat $f", many(63, "v#=1; "))).run().tool("deny"), @"Reading .env is not allowed: `unreadableFiles` has `.env*`. Do it another way, or ask the user. (.conclaude.yaml:5)");
-    insta::assert_snapshot!(bash(&format!("f=x:.env; {}IFS=:; cat $f", many(300, "v#=1; "))).run().tool("ask"), @"Reading `x:.env`: which file that is cannot be known before it runs. Allow it if that is not a protected file. (built-in: what cannot be decided is asked)");
-    insta::assert_snapshot!(bash(&format!("{}alias x='cat .env'; x", many(64, "alias a#=b; "))).run().tool("ask"), @"What this command does is not known: it defines too many aliases. Allow it if you know what it does. (built-in: what cannot be decided is asked)");
+    insta::assert_snapshot!(bash(&format!("f=x:.env; {}IFS=:; cat $f", many(300, "v#=1; "))).run().tool("ask"), @"Reading `x:.env`: the file is unknown before it runs. Allow it if that is not a protected file. (built-in: what cannot be decided is asked)");
+    insta::assert_snapshot!(bash(&format!("{}alias x='cat .env'; x", many(64, "alias a#=b; "))).run().tool("ask"), @"The effect of this command is unknown: it defines too many aliases. Allow it if you know what it does. (built-in: what cannot be decided is asked)");
     let files = format!("{}echo 'cat .env' > x; sh x", many(64, "echo a > f#; "));
-    insta::assert_snapshot!(bash(&files).run().tool("ask"), @"Which commands sh runs is not known before they run. Allow it if you know what they do. (built-in: what cannot be decided is asked)");
+    insta::assert_snapshot!(bash(&files).run().tool("ask"), @"The commands that sh runs are unknown before they run. Allow it if you know what they do. (built-in: what cannot be decided is asked)");
 }
 
 #[test]
@@ -79,7 +80,7 @@ fn files_that_another_command_lists_are_asked_about_as_the_command_is_written() 
 #[test]
 fn a_command_rule_is_not_bypassed_by_an_option_before_the_subcommand() {
     insta::assert_snapshot!(bash("/usr/bin/git -C . -c a=b push --force").run().tool("deny"), @"push normally (.conclaude.yaml:7)");
-    insta::assert_snapshot!(bash("git push $FLAGS").run().tool("ask"), @"What `$FLAGS` stands for is not known before it runs, and a rule could be against it: push normally. Allow it if you know what it stands for. (.conclaude.yaml:7)");
+    insta::assert_snapshot!(bash("git push $FLAGS").run().tool("ask"), @"The value of `$FLAGS` is unknown before it runs, and a rule could forbid it: push normally. Allow it if you know the value. (.conclaude.yaml:7)");
     bash("git push origin \"$BRANCH\" && git commit -m \"$MESSAGE\"").run().silent();
 }
 
@@ -139,14 +140,6 @@ fn a_rule_for_one_agent_leaves_the_others_alone() {
     write().payload("agent_id", "a1").payload("agent_type", "tester").run().silent();
     let reason = write().payload("agent_id", "a1").payload("agent_type", "coder").run().tool("deny");
     insta::assert_snapshot!(reason, @"run make gen instead (.conclaude.yaml:4)");
-}
-
-#[test]
-fn our_own_files_are_not_for_subagents_and_asked_about_on_the_main_thread() {
-    let write = || tool("{}\n", "Write", json!({"file_path": ".conclaude.yaml", "content": ""}));
-    write().run().tool("ask");
-    write().payload("agent_id", "a1").payload("agent_type", "coder").run().tool("deny");
-    tool("{}\n", "Read", json!({"file_path": ".conclaude.yaml"})).run().silent();
 }
 
 #[test]
@@ -212,7 +205,7 @@ fn a_call_whose_file_or_command_cannot_be_read_is_asked_about() {
         let json: Value = serde_json::from_str(&stdout).unwrap_or_default();
         json["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("none").to_owned()
     };
-    insta::assert_snapshot!(tool(CONFIG, "Write", json!({"file_path": 7})).run().tool("ask"), @"The `file_path` of Write is missing or cannot be read, so what it does is not known. Allow it only if you know what it does. (built-in: what cannot be decided is asked)");
+    insta::assert_snapshot!(tool(CONFIG, "Write", json!({"file_path": 7})).run().tool("ask"), @"The `file_path` of Write is missing or cannot be read, so its effect is unknown. Allow it only if you know what it does. (built-in: what cannot be decided is asked)");
     for (name, input) in [
         ("Bash", json!({"command": 7})),
         ("Bash", json!({"command": ["cat", ".env"]})),
@@ -270,21 +263,6 @@ fn a_search_in_one_file_by_its_glob_reads_it() {
 }
 
 #[test]
-fn a_subagent_does_not_switch_conclaude_off_and_the_main_thread_asks() {
-    let run = |command: &str| tool("{}\n", "Bash", json!({ "command": command }));
-    let by_agent = |command: &str| run(command).payload("agent_id", "a1").payload("agent_type", "coder");
-    insta::assert_snapshot!(by_agent("cd x && conclaude uninstall").run().tool("deny"), @"`conclaude uninstall` changes conclaude's own registration, trust, state or records. Leave it as it is, and report what you would have changed. (built-in: conclaude's own files)");
-    insta::assert_snapshot!(run("env A=1 /usr/local/bin/conclaude trust -y").run().tool("ask"), @"`/usr/local/bin/conclaude trust -y` changes conclaude's own registration, trust, state or records. Allow it only if you want conclaude's rules, registration or records to change. (built-in: conclaude's own files)");
-    for command in ["bash -c 'conclaude install'", "X=conclaude; $X uninstall", "sudo conclaude init --force"]
-    {
-        by_agent(command).run().tool("deny");
-    }
-    for command in ["conclaude validate", "conclaude install --dry-run", "conclaude des check s.json"] {
-        by_agent(command).run().silent();
-    }
-}
-
-#[test]
 fn a_directory_may_be_copied_and_a_protected_file_is_not_read_from_the_copy() {
     for copying in [
         "cp -r . /tmp/copy",
@@ -334,37 +312,6 @@ fn a_variable_that_nobody_sets_hides_no_file() {
     Test::bash(config, "mkcert -cert-file sub/gen.txt -key-file k x.test").run().silent();
 }
 
-#[test]
-fn git_does_not_remove_our_own_files_unseen() {
-    let test = Test::event("PreToolUse").config("preToolUse: {worktreeFence: true}\n");
-    let root = test.root();
-    let git = |arguments: &[&str]| {
-        let status = std::process::Command::new("git").current_dir(&root).args(arguments).status();
-        assert!(status.unwrap().success(), "{arguments:?}");
-    };
-    git(&["init", "-q"]);
-    git(&["add", ".conclaude.yaml"]);
-    let mut test = test
-        .file(".conclaude/.gitignore", "*\n")
-        .file(".conclaude/audit/x.jsonl", "")
-        .payload("tool_name", "Bash");
-    let run = |test: Test, command: &str| test.payload("tool_input", json!({ "command": command })).run();
-    // What is ours is ignored, or tracked.
-    for command in ["git clean -fd", "git stash -u", "git clean -ndx", "git checkout ."] {
-        test = run(test, command).silent().again();
-    }
-    for command in ["git clean -fdx", "git clean -fdX", "git stash -a", "git stash push --all"] {
-        let done = run(test, command);
-        assert!(done.tool("deny").contains("conclaude's own"), "{command}");
-        test = done.again();
-    }
-    git(&["rm", "-q", "--cached", ".conclaude.yaml"]);
-    let done = run(test, "git clean -fd");
-    assert!(done.tool("deny").contains(".conclaude.yaml"));
-    let main = done.again().without("agent_id").without("agent_type");
-    run(main, "git clean -fdx").tool("ask");
-}
-
 /// In a replay the file may be gone since.
 #[test]
 fn an_edit_that_replaces_text_adds_no_file() {
@@ -373,110 +320,6 @@ fn an_edit_that_replaces_text_adds_no_file() {
     let input = |old: &str| json!({"file_path": "gone.md", "old_string": old, "new_string": "b"});
     let test = test.payload("tool_input", input("a")).run().silent().again();
     test.payload("tool_input", input("")).run().tool("deny");
-}
-
-/// Each of these changed what an agent is held to.
-#[cfg(unix)]
-#[test]
-fn own_files_are_as_well_protected_as_guarded_ones() {
-    let program = env!("CARGO_BIN_EXE_conclaude");
-    let project = || {
-        let test = Test::event("PreToolUse").config("preToolUse: {uneditableFiles: [keep]}\n");
-        test.file("e/.conclaude.yaml", "").file("README.md", "").payload("tool_name", "Bash")
-    };
-    let copied = project();
-    std::fs::copy(program, copied.root().join("other")).unwrap();
-    std::os::unix::fs::symlink(program, copied.root().join("link")).unwrap();
-    let mut test = copied;
-    for command in [
-        "python3 -c \"open('.conclaude.yaml','w').write('')\"",
-        "perl -e 'unlink \".conclaude.yaml\"'",
-        "frobnicate --fix .conclaude.yaml",
-        "cp -rT e .",
-        "conclaude audit export -o .conclaude.yaml",
-        "conclaude report --output=.conclaude.yaml",
-        "./bin/conclaud? uninstall",
-        "./other uninstall",
-        "./link trust --yes",
-        "cp /usr/bin/conclaude ./zz && ./zz uninstall",
-        "ln -s /usr/bin/conclaude zz; ./zz audit reset --yes",
-        "cat /usr/bin/conclaude > zz; ./zz $(echo trust)",
-        "xargs conclaude < README.md",
-        "npx -y conclaude@latest trust --yes",
-        &format!("rm -f {program}"),
-        &format!("mv {program} /tmp/elsewhere"),
-        &format!("cp /bin/true {program}"),
-        &format!("chmod -x {program}"),
-        "cp /usr/bin/conclaude zz && PATH=. zz uninstall",
-        "xargs -a list conclaude",
-        "python3 -c \"import os; os.execlp('conclaude', 'x', 'uninstall')\"",
-        "python3 -c \"import json; json.dump({}, open('.conclaude' + '.yaml', 'w'))\"",
-        "python3 -c \"import os; c='conclaude uninstall'; os.system(c)\"",
-    ] {
-        let answer = test.payload("tool_input", json!({"command": command})).run();
-        assert!(answer.tool("deny").contains("conclaude's own"), "{command}");
-        test = answer.again();
-    }
-    for command in [
-        "conclaude validate .conclaude.yaml",
-        "echo ls > run.sh; chmod +x run.sh; ./run.sh $X *.txt",
-        "conclaude explain PreToolUse --file .conclaude.yaml",
-        "cat .conclaude.yaml",
-        "./gradlew install",
-        "./configure && make install",
-        "./link validate",
-        "npm init -y",
-        "conclaude report -o report.html",
-        "python3 -c \"print('README.md')\"",
-        "frobnicate README.md",
-    ] {
-        test = test.payload("tool_input", json!({"command": command})).run().silent().again();
-    }
-}
-
-/// A later command went through the link, and the settings came with the folder that they were in.
-#[cfg(unix)]
-#[test]
-fn a_link_to_a_folder_leads_a_later_command_to_nothing_protected() {
-    let config = "preToolUse: {uneditableFiles: ['src/gen/**'], unreadableFiles: ['private/**']}\n";
-    let mut test = Test::event("PreToolUse").config(config).payload("tool_name", "Bash");
-    for file in
-        ["src/gen/a.py", "src/b.py", "private/k.txt", "docs/a.md", "n/settings.json", ".claude/settings.json"]
-    {
-        test = test.file(file, "");
-    }
-    for command in [
-        "ln -s src d; rm -rf d/gen",
-        "ln -s src d && echo z > d/gen/a.py",
-        "ln -s private l; cat l/k.txt",
-        "ln -s private d; cd d; cat k.txt",
-        "ln -s .claude z; echo {} > z/settings.json",
-        "cp -rT n .claude",
-        "CDPATH=src; cd gen; echo z > a.py",
-        "export CDPATH=src; cd gen && rm a.py",
-        "jobs -x cat private/k.txt",
-        "jobs -x rm src/gen/a.py",
-    ] {
-        let answer = test.payload("tool_input", json!({"command": command})).run();
-        assert!(!answer.stdout.is_empty(), "{command}");
-        test = answer.again();
-    }
-    for command in [
-        "ln -s docs d; cat d/a.md",
-        "ln -s src d",
-        "jobs -l",
-        "jobs",
-        "cd docs && cat a.md",
-        "mkdir -p .claude/commands",
-    ] {
-        test = test.payload("tool_input", json!({"command": command})).run().silent().again();
-    }
-    std::fs::remove_dir_all(test.root().join(".claude")).unwrap();
-    for command in ["mv n .claude", "ln -s n .claude", "cp -r n .claude"] {
-        let answer = test.payload("tool_input", json!({"command": command})).run();
-        assert!(answer.tool("deny").contains("conclaude's own"), "{command}");
-        test = answer.again();
-    }
 }
 
 /// "Writing gen/a is not allowed: … Do it another way, or ask the user." was a question to the user.

@@ -54,7 +54,7 @@ fn contexts_are_joined_and_of_two_changed_inputs_the_last_counts_and_the_user_is
           "command": "ls"
         }
       },
-      "systemMessage": "conclaude: `cat <<'END' …` and `cat <<'END' …` both change the input of this tool: that of `cat <<'END' …` counts"
+      "systemMessage": "conclaude: `cat <<'END' …` and `cat <<'END' …` both change the input of this tool: the input from `cat <<'END' …` counts"
     }
     "#);
 }
@@ -182,7 +182,7 @@ fn a_hook_that_fails_after_its_answer_is_reported_and_its_answer_counts() {
     for answer in ["{}", CHANGES_AGAIN] {
         let done = hook(answer).status(0);
         let message = done.system_message();
-        assert!(message.ends_with("exited with code 1; its answer counts all the same: broken"), "{message}");
+        assert!(message.ends_with("exited with code 1; its answer still counts: broken"), "{message}");
     }
     assert_eq!(output(&hook(CHANGES_AGAIN))["updatedInput"], json!({"command": "ls"}));
     assert!(hook(DENY).status(2).stderr.contains("because"));
@@ -310,7 +310,7 @@ fn keys_that_mean_nothing_beside_the_protocol_of_hooks_are_errors_with_the_place
     insta::assert_snapshot!(Test::stop().config(config).shows(&["validate"]), @"
     exit 1
     ----- stdout
-    error: `onFailure` has no meaning beside `protocol: hook`
+    error: `onFailure` has no effect with `protocol: hook`
      --> [ROOT]/.conclaude.yaml:6:9
       |
     6 |         onFailure: block
@@ -318,7 +318,7 @@ fn keys_that_mean_nothing_beside_the_protocol_of_hooks_are_errors_with_the_place
       |
       = help: remove `onFailure`, or `protocol: hook`
 
-    error: `cwd` has no meaning beside `protocol: hook`
+    error: `cwd` has no effect with `protocol: hook`
      --> [ROOT]/.conclaude.yaml:7:9
       |
     7 |         cwd: a
@@ -326,7 +326,7 @@ fn keys_that_mean_nothing_beside_the_protocol_of_hooks_are_errors_with_the_place
       |
       = help: remove `cwd`, or `protocol: hook`
 
-    error: `showStdout` has no meaning beside `protocol: hook`
+    error: `showStdout` has no effect with `protocol: hook`
      --> [ROOT]/.conclaude.yaml:8:9
       |
     8 |         showStdout: true

@@ -245,8 +245,8 @@ fn the_judge_of_the_call_is_asked_about_the_criteria_of_the_call() {
     let test = test.stops().payload("cwd", worktree).env("ANTHROPIC_BASE_URL", &api.url);
     assert_snapshot!(test.env("ANTHROPIC_API_KEY", "key-1").run().blocked(), @"
     Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.judge → nothing for the agent: what it said at the call counts; the user should know who changed it
-    ⚠ RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: acceptance_criteria → restore it; if the user wants the change, the agent must be called again
+    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.judge → the agent need not do anything: the config at the call counts; the user should know who changed it
+    ⚠ RULES_CHANGED: steps/01-01.json has changed since the agent was called: acceptance_criteria → restore it; if the user wants the change, the agent must be called again
     ✗ JUDGE_REFUSED: it greets in English → do what the judge asks for, then finish again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");

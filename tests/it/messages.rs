@@ -220,7 +220,7 @@ fn what_is_valid_now_is_not_complained_about() {
      --> [ROOT]/.conclaude.yaml:1:27
       |
     1 | subagentStop: {commands: {coder: [{run: x, timeout: 5m}, {run: x, timeout: 90s}, {run: x, timeout: 1h}]}}
-      |                           ^^^^^ Claude Code stops SubagentStop after 3600 s: what runs then is terminated, what comes after it does not run, and nothing is blocked
+      |                           ^^^^^ Claude Code stops SubagentStop after 3600 s: it terminates the running command, later commands do not run, and nothing is blocked
       |
       = help: use shorter timeouts
 
@@ -288,7 +288,7 @@ fn timeouts_that_claude_code_would_cut_short_are_warned_of() {
      --> [ROOT]/.conclaude.yaml:4:5
       |
     4 |     coder: [{run: y, timeout: 15m}, {run: z, timeout: 10m}]
-      |     ^^^^^ Claude Code stops SubagentStop after 3600 s: what runs then is terminated, what comes after it does not run, and nothing is blocked
+      |     ^^^^^ Claude Code stops SubagentStop after 3600 s: it terminates the running command, later commands do not run, and nothing is blocked
       |
       = help: use shorter timeouts
 
@@ -298,7 +298,7 @@ fn timeouts_that_claude_code_would_cut_short_are_warned_of() {
     let doctor = run_in(&test.root(), &["doctor"]).1;
     assert_snapshot!(about_config(&doctor), @"
     ✓ config       .conclaude.yaml is valid: subagentStop: 3 patterns, 4 commands
-    ⚠ config       subagentStop: the timeouts of `coder` and `*` add up to 3900 s: Claude Code stops SubagentStop after 3600 s: what runs then is terminated, what comes after it does not run, and nothing is blocked
+    ⚠ config       subagentStop: the timeouts of `coder` and `*` add up to 3900 s: Claude Code stops SubagentStop after 3600 s: it terminates the running command, later commands do not run, and nothing is blocked
     ");
     let first = Test::stop().config(&config.replace("  commands:", "  match: first\n  commands:"));
     assert_snapshot!(first.shows(&["validate"]), @"

@@ -126,7 +126,7 @@ fn a_notification_of_a_denied_tool_has_the_reason() {
     assert_eq!(
         bodies,
         [
-            "A forced push rewrites the remote's history. Push without `--force`, or ask the user. (pack:git-safety force-push)"
+            "Force push rewrites the remote's history. Push without `--force`, or ask the user. (pack:git-safety force-push)"
         ]
     );
 }

@@ -199,7 +199,7 @@ fn why_says_how_a_rule_of_a_pack_is_switched_off() {
     let test = denied.again();
     assert_snapshot!(run_in(&test.root(), &["why"]).1, @r#"
     1: PreToolUse Bash git push --force denied
-      ✗ A forced push rewrites the remote's history. Push without `--force`, or ask the user.
+      ✗ Force push rewrites the remote's history. Push without `--force`, or ask the user.
         preToolUse.toolUsageValidation "Bash git push -f,--force" in pack:git-safety force-push
         off with `packs: {git-safety: {force-push: allow}}`
     today: the config would decide the same: denied
@@ -220,8 +220,8 @@ fn pack_show_lists_the_rules_with_what_they_do() {
     Git commands that lose or publish work are blocked, or the user decides. Committing, branching and pulling are free.
 
     RULE                       ACTION  MESSAGE
-    force-push                 block   A forced push rewrites the remote's history. Push without `--force`, or ask the user.
-    force-push-refspec         block   A refspec with `+` is a forced push, which rewrites the remote's history. Push without it, or ask the user.
+    force-push                 block   Force push rewrites the remote's history. Push without `--force`, or ask the user.
+    force-push-refspec         block   A refspec with `+` is a force push, which rewrites the remote's history. Push without it, or ask the user.
     push-mirror                block   This overwrites or deletes all branches of the remote. Push single branches, or ask the user.
     ");
     assert_snapshot!(shown.lines().rev().take(2).collect::<Vec<_>>().join("\n"), @"

@@ -56,7 +56,7 @@ fn a_denial_names_the_pack_and_its_rule() {
     let config = "extends: [\"pack:lockfiles\", \"pack:git-safety\"]\n";
     assert_snapshot!(Test::bash(config, "echo x > Cargo.lock; git push --force").run().tool("deny"), @"
     ✗ A package manager writes this file. Change Cargo.toml and run `cargo update` or `cargo build`. (pack:lockfiles cargo-lock, about Cargo.lock)
-    ✗ A forced push rewrites the remote's history. Push without `--force`, or ask the user. (pack:git-safety force-push, about `git push --force`)
+    ✗ Force push rewrites the remote's history. Push without `--force`, or ask the user. (pack:git-safety force-push, about `git push --force`)
     ");
 }
 
@@ -64,7 +64,7 @@ fn a_denial_names_the_pack_and_its_rule() {
 fn the_reason_comes_before_the_rule_and_the_text_has_no_code() {
     let config = "extends: [\"pack:git-safety\"]\n";
     let denied = Test::bash(config, "git push --force origin main").run();
-    assert_snapshot!(denied.tool("deny"), @"A forced push rewrites the remote's history. Push without `--force`, or ask the user. (pack:git-safety force-push)");
+    assert_snapshot!(denied.tool("deny"), @"Force push rewrites the remote's history. Push without `--force`, or ask the user. (pack:git-safety force-push)");
     assert!(!denied.stdout.contains("GUARD_") && !denied.stderr.contains("GUARD_"), "{}", denied.stderr);
     let asked = Test::bash(config, "git reset --hard").run();
     assert_snapshot!(asked.tool("ask"), @"This throws uncommitted work away. `git stash` would keep it. (pack:git-safety reset-hard)");

@@ -39,13 +39,13 @@ fn in_every_event_it_is_exit_1_and_shown_where_claude_code_shows_it() {
     ConfigChange CwdChanged DirectoryAdded Elicitation ElicitationResult FileChanged InstructionsLoaded MessageDisplay Notification PermissionDenied PermissionRequest PostCompact PostModelSwitch PreCompact PreModelSwitch SessionEnd Setup StopFailure SubagentStart TaskCompleted TaskCreated TeammateIdle WorktreeCreate WorktreeRemove
     exit 1
     ----- stderr
-    conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message
+    conclaude: internal error at [SOURCE]: requested by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message
 
     PostToolBatch PostToolUse PostToolUseFailure SessionStart Stop UserPromptExpansion UserPromptSubmit
     exit 1
     ----- stdout
     {
-      "systemMessage": "conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message"
+      "systemMessage": "conclaude: internal error at [SOURCE]: requested by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message"
     }
     ----- stderr: the same
 
@@ -54,7 +54,7 @@ fn in_every_event_it_is_exit_1_and_shown_where_claude_code_shows_it() {
     ----- stdout
     {
       "decision": "block",
-      "reason": "conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated."
+      "reason": "conclaude: internal error at [SOURCE]: requested by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated."
     }
     ----- stderr: the same
 
@@ -65,7 +65,7 @@ fn in_every_event_it_is_exit_1_and_shown_where_claude_code_shows_it() {
       "hookSpecificOutput": {
         "hookEventName": "[EVENT]",
         "permissionDecision": "deny",
-        "permissionDecisionReason": "conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated."
+        "permissionDecisionReason": "conclaude: internal error at [SOURCE]: requested by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated."
       }
     }
     ----- stderr: the same
@@ -81,7 +81,7 @@ fn in_the_plan_of_a_subagents_event_it_is_exit_1_once_no_stop_may_be_blocked_any
     assert_snapshot!(same(&shown), @"
     exit 1
     ----- stderr
-    conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message
+    conclaude: internal error at [SOURCE]: requested by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message
     ");
 }
 
@@ -89,14 +89,14 @@ fn in_the_plan_of_a_subagents_event_it_is_exit_1_once_no_stop_may_be_blocked_any
 #[test]
 fn before_the_gates_are_known_it_blocks_the_first_stop_and_denies_the_write_of_an_agent() {
     let first = ["event", "plan"].map(|point| panic_at(point, Test::gated_stop(&todo())));
-    assert_snapshot!(same(&first.each_ref().map(Outcome::blocked)), @"conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
+    assert_snapshot!(same(&first.each_ref().map(Outcome::blocked)), @"conclaude: internal error at [SOURCE]: requested by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
     let second = first.map(|done| done.again().payload("stop_hook_active", true).run().snapshot());
     assert_snapshot!(same(&second), @"
     exit 1
     ----- stderr
-    conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message
+    conclaude: internal error at [SOURCE]: requested by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message
     ");
-    assert_snapshot!(panic_at("event", write()).denied(), @"conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
+    assert_snapshot!(panic_at("event", write()).denied(), @"conclaude: internal error at [SOURCE]: requested by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
     panic_at("event", Test::stop().writes("Write", "file_path", "README.md").without("agent_id")).status(1);
 }
 
@@ -106,17 +106,17 @@ fn in_a_gate_before_a_call_or_a_write_it_is_a_deny() {
     for test in [Test::stop().step(&todo()).call_agent(MARKERS), write()] {
         shown.push(panic_at("gate", test).denied());
     }
-    assert_snapshot!(same(&shown), @"conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
+    assert_snapshot!(same(&shown), @"conclaude: internal error at [SOURCE]: requested by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
 }
 
 #[test]
 fn in_the_gate_at_a_stop_it_blocks_the_first_one_and_is_exit_1_after() {
     let done = panic_at("gate", Test::gated_stop(&todo()));
-    assert_snapshot!(done.blocked(), @"conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
+    assert_snapshot!(done.blocked(), @"conclaude: internal error at [SOURCE]: requested by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
     assert_snapshot!(done.again().payload("stop_hook_active", true).run().snapshot(), @"
     exit 1
     ----- stderr
-    conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message
+    conclaude: internal error at [SOURCE]: requested by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message
     ");
     // A gate that only warns has nothing to block.
     let warning = Test::gated_stop(&todo()).config("des: {onViolation: warn}");
@@ -141,11 +141,11 @@ fn where_guards_apply_a_tool_is_denied() {
     let test = || Test::stop().config(config).writes("Write", "file_path", ".env").without("agent_id");
     // Also before it is known what else applies.
     let shown = ["agent", "plan"].map(|point| panic_at(point, test()).denied());
-    assert_snapshot!(same(&shown), @"conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
+    assert_snapshot!(same(&shown), @"conclaude: internal error at [SOURCE]: requested by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
     let test = Test::event("WorktreeCreate").config("worktreeCreate: {commands: [{run: make worktree}]}\n");
     assert_snapshot!(panic_at("plan", test.payload("name", "w")).snapshot(), @"
     exit 2
     ----- stderr
-    conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.
+    conclaude: internal error at [SOURCE]: requested by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.
     ");
 }

@@ -134,7 +134,7 @@ fn rules_of_an_untrusted_project_only_deny() {
     trusting("git status").run().silent();
     denied(&trusting("rm x").run());
     let start = Test::event("SessionStart").without("agent_id").config(CONFIG).flag("--if-trusted").run();
-    insta::assert_snapshot!(start.message(), @"conclaude: [ROOT]/.conclaude.yaml is not trusted, so what it would run stays off: permissions. Look at the file, then run `conclaude trust` in the project");
+    insta::assert_snapshot!(start.message(), @"conclaude: [ROOT]/.conclaude.yaml is not trusted. These parts are off: permissions. Look at the file, then run `conclaude trust` in the project");
 }
 
 #[test]
@@ -311,12 +311,12 @@ fn a_request_whose_input_cannot_be_read_is_left_to_the_user_where_a_rule_compare
     left("Write", json!({}));
     left("Agent", json!({"prompt": "do it"}));
     insta::assert_snapshot!(shown, @r#"
-    Bash {"command":["rm","-rf","x"]}: conclaude: info: permission for Bash: the user is asked, its `command` is missing or cannot be read, so what it does is not known
-    Bash {}: conclaude: info: permission for Bash: the user is asked, its `command` is missing or cannot be read, so what it does is not known
-    Bash "rm -rf x": conclaude: info: permission for Bash: the user is asked, its `command` is missing or cannot be read, so what it does is not known
-    Write {"file_path":["/etc/passwd"]}: conclaude: info: permission for Write: the user is asked, its `file_path` is missing or cannot be read, so what it does is not known
-    Write {}: conclaude: info: permission for Write: the user is asked, its `file_path` is missing or cannot be read, so what it does is not known
-    Agent {"prompt":"do it"}: conclaude: info: permission for Agent: the user is asked, its `subagent_type` is missing or cannot be read, so what it does is not known
+    Bash {"command":["rm","-rf","x"]}: conclaude: info: permission for Bash: the user is asked, its `command` is missing or cannot be read, so its effect is unknown
+    Bash {}: conclaude: info: permission for Bash: the user is asked, its `command` is missing or cannot be read, so its effect is unknown
+    Bash "rm -rf x": conclaude: info: permission for Bash: the user is asked, its `command` is missing or cannot be read, so its effect is unknown
+    Write {"file_path":["/etc/passwd"]}: conclaude: info: permission for Write: the user is asked, its `file_path` is missing or cannot be read, so its effect is unknown
+    Write {}: conclaude: info: permission for Write: the user is asked, its `file_path` is missing or cannot be read, so its effect is unknown
+    Agent {"prompt":"do it"}: conclaude: info: permission for Agent: the user is asked, its `subagent_type` is missing or cannot be read, so its effect is unknown
     "#);
     allowed(&request(config, "WebSearch", json!({})).run());
     allowed(

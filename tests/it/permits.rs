@@ -48,10 +48,10 @@ fn the_next_such_call_is_let_through_once() {
     let test = denied();
     assert_snapshot!(allow(&test.root(), "1"), @"
     1: PreToolUse Bash git push --force denied
-      · A forced push rewrites the remote's history. Push without `--force`, or ask
-        the user. (pack:git-safety force-push)
+      · Force push rewrites the remote's history. Push without `--force`, or ask the
+        user. (pack:git-safety force-push)
     Permit it once? [y/N] y
-    permitted: the next such call of this session is let through
+    permitted: the next such call of this session is allowed
     exit 0
     ");
     let test = expect(test, "free");
@@ -153,7 +153,7 @@ fn neither_an_agent_nor_a_program_permits_anything() {
     assert_snapshot!(test.shows(&["allow", "1"]), @"
     exit 1
     ----- stderr
-    conclaude: this is for a user at a terminal to decide: run it in a terminal of your own
+    conclaude: only a user at a terminal can decide this: run it in your own terminal
     ");
     for variable in ["CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=x", "AI_AGENT=claude-code", "COPILOT_CLI=1"] {
         let tmux = Tmux::start_in(&test.root(), &format!("export {variable}; "), "allow 1");

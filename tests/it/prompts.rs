@@ -176,7 +176,7 @@ fn an_untrusted_project_adds_nothing_to_prompts() {
     assert_eq!(context(&answer), "");
     insta::assert_snapshot!(answer.system_message(), @r#"conclaude: ⚠ `echo checklist of $CONCLAUDE_COMMAND_NAME` did not run, the context for "deploy(ment)?\b" was not given: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project"#);
     let start = answer.again().then("SessionStart").run();
-    insta::assert_snapshot!(start.system_message(), @"conclaude: [ROOT]/.conclaude.yaml is not trusted, so what it would run stays off: 2 commands and context for prompts. Look at the file, then run `conclaude trust` in the project");
+    insta::assert_snapshot!(start.system_message(), @"conclaude: [ROOT]/.conclaude.yaml is not trusted. These parts are off: 2 commands and context for prompts. Look at the file, then run `conclaude trust` in the project");
     insta::assert_snapshot!(start.again().shows(&["trust", "--yes"]), @r#"
     exit 0
     ----- stdout

@@ -43,7 +43,7 @@ fn a_shell_command_that_cannot_be_parsed_is_recorded_by_its_start_and_why() {
             let what = findings.as_array().unwrap().iter().map(|one| one["what"].as_str().unwrap());
             assert_snapshot!(what.collect::<Vec<_>>().join("\n"), @r#"
             Running `git push "origin` is not allowed: `toolUsageValidation` has `Bash git push*`.
-            What this command does is not known: it cannot be parsed: a double quote is not closed (line 1).
+            The effect of this command is unknown: it cannot be parsed: a double quote is not closed (line 1).
             "#);
         }
         test = answer.again();

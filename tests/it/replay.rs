@@ -104,7 +104,7 @@ fn a_session_is_shown_with_what_would_be_decided_and_what_happened() {
     1      2026-01-31T12:00:06  session-  main   PreToolUse         asked      ran *                   Bash git stash                   preToolUse.toolUsageValidation "Bash git stash*" in .conclaude.yaml:6
     1      2026-01-31T12:00:04  session-  main   PreToolUse         denied     denied by a hook        Bash cd sub && git push --force  preToolUse.toolUsageValidation "Bash git push --force*" in .conclaude.yaml:5
     1      2026-01-31T12:00:02  session-  main   PreToolUse         denied     ran *                   Write Cargo.lock                 preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
-    * something else than would be decided now
+    * differs from what would be decided now
 
     9 tool calls (2 asked about), 1 prompt and 2 stops in 1 session (2 transcripts, 0.0 MB in [DURATION])
     would be: 4 denied, 1 asked, 0 blocked, 1 permitted; 6 differ from what happened
@@ -286,7 +286,7 @@ fn what_claude_code_really_writes_is_understood() {
     1      2026-11-17T02:43:27  282518e9  main   PermissionRequest  denied     not permitted           Bash exit 3                        permissionRequest.deny "Bash(exit*)" in .conclaude.yaml:2
     1      2026-11-17T02:43:26  282518e9  main   PreToolUse         asked      not permitted           Bash rm -rf build                  preToolUse.toolUsageValidation "Bash rm *" in .conclaude.yaml:1
     1      2026-11-17T02:43:26  282518e9  main   PreToolUse         denied     denied by a hook        Bash git push --force origin main  preToolUse.toolUsageValidation "Bash *push*" in .conclaude.yaml:1
-    * something else than would be decided now
+    * differs from what would be decided now
 
     13 tool calls (5 asked about), 10 prompts and 9 stops in 1 session (1 transcript, 0.1 MB in [DURATION])
     would be: 3 denied, 1 asked, 0 blocked, 3 permitted; 4 differ from what happened

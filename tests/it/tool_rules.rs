@@ -215,7 +215,7 @@ fn what_a_rule_with_a_broken_tool_might_be_against_is_asked_about() {
         let test = test.config(&rule("{tool: \"Bash|WebFetch\", action: block}"));
         test.payload("tool_name", tool).payload("tool_input", input).run()
     };
-    assert_snapshot!(answer("WebFetch", json!({"url": "https://example.com"})).tool("ask"), @r#"Rules in .conclaude.yaml:3 cannot be used, and might be against using WebFetch: invalid value for `tool`: the text "Bash|WebFetch". Fix the config: `conclaude validate` shows every problem. (built-in: rules that cannot be used are asked about)"#);
+    assert_snapshot!(answer("WebFetch", json!({"url": "https://example.com"})).tool("ask"), @r#"Rules in .conclaude.yaml:3 cannot be used, and might forbid using WebFetch: invalid value for `tool`: the text "Bash|WebFetch". Fix the config: `conclaude validate` shows every problem. (built-in: rules that cannot be used are asked about)"#);
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn a_project_that_nobody_trusts_runs_no_command_and_says_so() {
 #[test]
 fn it_is_said_when_the_session_starts_too() {
     let test = Test::event("SessionStart").config(CONFIG).flag("--if-trusted");
-    insta::assert_snapshot!(message(&test.run()), @"conclaude: [ROOT]/.conclaude.yaml is not trusted, so what it would run stays off: 1 command. Look at the file, then run `conclaude trust` in the project");
+    insta::assert_snapshot!(message(&test.run()), @"conclaude: [ROOT]/.conclaude.yaml is not trusted. These parts are off: 1 command. Look at the file, then run `conclaude trust` in the project");
     Test::event("SessionStart").config("maxBlocks: 3\n").flag("--if-trusted").run().silent();
 }
 
@@ -83,7 +83,7 @@ fn without_a_terminal_nobody_agrees_by_accident() {
     [ROOT]/.conclaude.yaml runs:
       subagentStop of "coder":
         echo ran >> ran
-    conclaude: this is for a user at a terminal to decide; `conclaude trust --yes` does not ask
+    conclaude: only a user at a terminal can decide this; `conclaude trust --yes` does not ask
     "#);
 }
 
@@ -241,7 +241,7 @@ fn a_project_that_nobody_trusts_is_not_to_be_registered_before_it_is() {
     run_in_home(&root, &home, &["install", "--user"]);
     let test = test.env("HOME", home.to_str().unwrap());
     let answer = test.run();
-    insta::assert_snapshot!(message(&answer), @"conclaude: [ROOT]/.conclaude.yaml is not trusted, so what it would run stays off: 1 command. Look at the file, then run `conclaude trust` in the project");
+    insta::assert_snapshot!(message(&answer), @"conclaude: [ROOT]/.conclaude.yaml is not trusted. These parts are off: 1 command. Look at the file, then run `conclaude trust` in the project");
     let test = answer.again();
     assert_eq!(run_in_home(&root, &home, &["trust", "--yes"]).0, Some(0));
     insta::assert_snapshot!(message(&test.run()), @"

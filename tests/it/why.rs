@@ -153,7 +153,7 @@ fn a_rule_that_was_changed_since_decides_otherwise() {
 
     Today
       the config would decide otherwise: allowed
-      · preToolUse.uneditableFiles "*.lock" does not match any more
+      · preToolUse.uneditableFiles "*.lock" no longer matches
       all of it: conclaude explain PreToolUse --agent coder --tool Write --file Cargo.lock
 
     Config

@@ -80,7 +80,7 @@ fn guards_that_take_too_long_deny_and_say_so() {
     let test = test.config("preToolUse: {uneditableFiles: [keep.txt]}\n").file("d/keep.txt", "");
     let test = test.payload("tool_name", "Bash").env("TEST_LIMIT_OF_CONCLAUDE", "0");
     let denied = test.payload("tool_input", serde_json::json!({ "command": "rm -rf d" })).run();
-    insta::assert_snapshot!(denied.tool("deny"), @"The guards could not look at all that Bash touches: it took longer than a hook may take (2 s of CPU time, 15 s in all). Do it in smaller steps, or ask the user to shorten the guards. (built-in: out of time)");
+    insta::assert_snapshot!(denied.tool("deny"), @"The guards could not check everything that Bash touches: it took longer than a hook may take (2 s of CPU time, 15 s in all). Do it in smaller steps, or ask the user to shorten the guards. (built-in: out of time)");
 }
 
 /// A path of 60 KB took more than a minute, and one of a megabyte in the input of an MCP tool never ended.

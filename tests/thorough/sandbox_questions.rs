@@ -136,7 +136,7 @@ fn another_client_is_answered_as_before() {
     let mut command = test.program(test.root().join(".home/claude"));
     command.args(["-c", "\"$0\" PreToolUse; exit $?"]).arg(binary());
     let outcome = test.run_as(command);
-    assert!(outcome.stdout.contains("cannot be known"), "Codex: {}", outcome.stdout);
+    assert!(outcome.stdout.contains("unknown before it runs"), "Codex: {}", outcome.stdout);
 }
 
 fn decided(outcome: &Outcome) -> String {

@@ -1,4 +1,4 @@
-//! Which rule it was when the sandbox or a permission rule refused something. Neither gives a reason.
+//! Finds the rule if the sandbox or a permission rule refused something. Neither gives a reason.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use crate::guard::{self, Ground, Touch};
 use conclaude_core::dialect::claude::sandbox::refusal::{SandboxRefusal, refusal_in};
 use shell_effects::Access;
 
-/// A longer output is not searched to its end.
+/// The rest of a longer output is not searched.
 const MAX_LINES: usize = 2_000;
 
 /// Further words of a line, or of a command, are not compared.
 const MAX_WORDS: usize = 2_000;
 
-/// A file that was refused, and the rule.
+/// A refused file and its rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Denial<'a> {
     pub rule: &'a RuleEnforcement,
@@ -22,7 +22,7 @@ pub struct Denial<'a> {
     pub writes: bool,
 }
 
-/// A shell command that has run, and what it printed.
+/// A finished shell command and its output.
 pub struct FinishedShell<'a> {
     pub ground: Ground<'a>,
     pub command: &'a str,
@@ -34,7 +34,7 @@ struct CommandFiles {
     touches: Vec<Touch>,
     /// It does nothing to other files.
     are_all: bool,
-    /// Whether each of its simple commands tells all that it does to files.
+    /// Whether the effects of each simple command are complete.
     tells_all: Vec<bool>,
 }
 
@@ -45,7 +45,7 @@ impl CommandFiles {
         !self.are_all || self.touches.iter().any(is_above)
     }
 
-    /// Whether it prints a file that is not denied, as `cat build.log` does: a line without a file may be part of that.
+    /// Whether it prints a file that is not denied, like `cat build.log`: then a line without a file may come from that file.
     fn prints_others(&self, is_denied: impl Fn(&Touch) -> bool) -> bool {
         let tells_all = |touch: &Touch| {
             touch.command.and_then(|command| self.tells_all.get(command)).copied().unwrap_or(false)
@@ -57,7 +57,7 @@ impl CommandFiles {
 }
 
 impl<'a> FinishedShell<'a> {
-    /// The files that the sandbox refused, each rule once. A line that names other files is not about ours.
+    /// The files that the sandbox refused, each rule once. A line that names other files does not concern ours.
     #[must_use]
     pub fn denials<'c>(&self, compiled: &'c CompiledRules) -> Vec<Denial<'c>> {
         let mut found: Vec<Denial<'c>> = Vec::new();
@@ -96,7 +96,7 @@ impl<'a> FinishedShell<'a> {
         if !found.is_empty() || names_other || files.prints_others(is_denied) {
             return found;
         }
-        // `Error: Permission denied (os error 13)`: only the command says which file it was.
+        // `Error: Permission denied (os error 13)`: only the command shows the file.
         let spoken: Vec<Touch> = words(self.command).flat_map(|word| self.named(word, &[])).collect();
         let spoken = spoken.iter().filter(|touch| files.may_have(touch));
         files.touches.iter().chain(spoken).filter_map(|touch| denial(touch, refusal, compiled)).collect()
@@ -110,7 +110,7 @@ impl<'a> FinishedShell<'a> {
         CommandFiles { touches: effects.touches, are_all, tells_all }
     }
 
-    /// The files that a word may be: in the current directory, or one that the command names in another.
+    /// The files that a word may name: in the current directory, or in another one that the command names.
     fn named(&self, word: &str, touches: &[Touch]) -> Vec<Touch> {
         let ending = format!("/{}", word.trim_start_matches("./"));
         let elsewhere = touches.iter().filter(|touch| touch.named().ends_with(&ending)).cloned();
@@ -119,7 +119,7 @@ impl<'a> FinishedShell<'a> {
     }
 }
 
-/// What may be paths in a text.
+/// The possible paths in a text.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_between = |c: char| c.is_whitespace() || "'\"`‘’“”()[]{}<>:;,=|&".contains(c);
     let words = text.split(is_between).map(|word| word.trim_end_matches('.'));
@@ -134,7 +134,7 @@ fn denial<'c>(touch: &Touch, refusal: SandboxRefusal, compiled: &'c CompiledRule
     };
     let (rule, writes) = match refusal {
         SandboxRefusal::Unreadable => (covering(false)?, false),
-        // What may not be read may not be written either.
+        // An unreadable file is unwritable as well.
         SandboxRefusal::Unwritable => (covering(true).or_else(|| covering(false))?, true),
         SandboxRefusal::Busy => {
             let inside = || touch.names.iter().find_map(|name| compiled.inside(&name.absolute));
@@ -144,7 +144,7 @@ fn denial<'c>(touch: &Touch, refusal: SandboxRefusal, compiled: &'c CompiledRule
     Some(Denial { rule, file: touch.shown().to_owned(), writes })
 }
 
-/// The rule for a file that a tool of Claude Code names, where a permission rule refused the call.
+/// The rule for a file that a tool of Claude Code names, if a permission rule refused the call.
 #[must_use]
 pub fn of_file<'c>(touch: &Touch, compiled: &'c CompiledRules) -> Option<Denial<'c>> {
     let writes = touch.access != Access::Read;
@@ -156,7 +156,7 @@ pub fn of_file<'c>(touch: &Touch, compiled: &'c CompiledRules) -> Option<Denial<
     Some(Denial { rule, file: touch.shown().to_owned(), writes })
 }
 
-/// The same for a shell command that was not run because of the files that it names.
+/// The same for a shell command that did not run because of its files.
 #[must_use]
 pub fn of_unrun<'c>(ground: &Ground<'_>, command: &str, compiled: &'c CompiledRules) -> Vec<Denial<'c>> {
     let script = guard::read_shell(command, ground.home, ground.cwd, ground.budget);

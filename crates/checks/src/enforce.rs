@@ -1,7 +1,7 @@
-//! Compiles the rules for files into Claude Code's sandbox and permission rules, and says of every rule who enforces it.
+//! Compiles the rules for files into Claude Code's sandbox and permission rules, and reports who enforces each rule.
 //!
-//! The files of the project that exist are passed in, and the rest of the machine is asked about by a trait. What the operating system
-//! denies is never more than what the guards deny to everybody, so a rule for some agents, or one that asks, is not compiled.
+//! The caller passes the existing files of the project, and a trait for questions about the rest of the machine. The operating
+//! system never denies more than the guards deny to everybody. So a rule for some agents, or one that asks, is not compiled.
 
 use std::fmt;
 use std::path::Path;
@@ -21,14 +21,14 @@ mod parts;
 use classify::{Compiler, RulePlan};
 pub use existing::looks_into;
 
-/// How many files are listed because patterns match them, of all rules together. At this number, each command takes two seconds more.
-/// Claude Code refuses every command from about 3,000 on.
+/// The limit on files that are listed because patterns match them, for all rules together. At this number, each command takes two
+/// seconds longer. From about 3,000 on, Claude Code refuses every command.
 pub const MAX_LISTED: usize = 1_000;
 
-/// How many files one exception frees.
+/// The limit on files of one exception.
 const MAX_FREED: usize = 250;
 
-/// What is compiled, and for which settings.
+/// The rules to compile, and the target settings.
 #[derive(Clone, Copy)]
 pub struct EnforceRequest<'a> {
     pub rules: &'a GuardRules,
@@ -36,28 +36,28 @@ pub struct EnforceRequest<'a> {
     pub paths: SettingsPaths<'a>,
     /// The files and directories of the project.
     pub existing: &'a [TreeEntry],
-    /// Those that are listed already, from the root: where there are too many, these stay.
+    /// The files that are already listed, relative to the root: if there are too many, these stay.
     pub listed: &'a [String],
     pub machine: &'a dyn Machine,
     /// Our own files.
     pub own: &'a [OwnPath],
     /// Our own files by their names, absolute: links are not resolved.
     pub own_names: &'a [String],
-    /// Entries of `denyRead` that are the user's own: no exception of a rule frees what they cover.
+    /// Entries of `denyRead` that are the user's own. No exception of a rule overrides them.
     pub denied_by_user: &'a [String],
 }
 
-/// What is on the disk, beside the files of the project.
+/// The disk, except the files of the project.
 pub trait Machine {
-    /// The names in a directory, by its absolute path. None of a directory that cannot be read.
+    /// The names in a directory, by its absolute path. Empty if it cannot be read.
     fn names_in(&self, directory: &str) -> Vec<String>;
-    /// Whether an absolute path is a file with no other name: neither a link nor a hard link to another file.
+    /// Whether an absolute path is a file with only one name: neither a link nor one of several hard links.
     fn is_plain_file(&self, path: &str) -> bool;
-    /// The first link on an absolute path that is in a folder. None if the path is not below the folder.
+    /// The first link on an absolute path inside a folder. `None` if the path is not below the folder.
     fn link_in(&self, folder: &str, path: &str) -> Option<String>;
 }
 
-/// The project, as the settings name its files.
+/// The project, in the form of the settings.
 #[derive(Clone, Copy)]
 pub struct SettingsPaths<'a> {
     /// Where patterns start, an absolute path.
@@ -76,13 +76,13 @@ impl SettingsPaths<'_> {
         }
     }
 
-    /// What the settings name, from the root. None if it is not below the root.
+    /// A path of the settings, relative to the root. `None` if it is not below the root.
     #[must_use]
     pub fn from_root<'s>(&self, spelled: &'s str) -> Option<&'s str> {
         spelled.strip_prefix(&self.prefix())
     }
 
-    /// What the settings name, as an absolute path.
+    /// A path of the settings, as an absolute path.
     #[must_use]
     pub fn absolute(&self, spelled: &str) -> String {
         match spelled.strip_prefix("./") {
@@ -101,7 +101,7 @@ impl SettingsPaths<'_> {
 /// A file or folder of our own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OwnPath {
-    /// From the root, with whether it is a folder.
+    /// Relative to the root, with whether it is a folder.
     Relative {
         path: String,
         is_directory: bool,
@@ -140,11 +140,12 @@ pub struct RuleEnforcement {
     pub rule: Rule,
     pub class: EnforcementClass,
     pub why: String,
-    /// How many files match it that exist and cannot be listed.
+    /// How many existing files match it and cannot be listed.
     pub unlisted: usize,
-    /// Links in the project that it names, or by which its paths go, from the root. The sandbox protects what they point to.
+    /// Links in the project that it names, or that its paths go through, relative to the root. The sandbox protects their
+    /// targets.
     pub links: Vec<String>,
-    /// Whether a permission rule of Claude Code has it as well.
+    /// Whether it is a permission rule of Claude Code as well.
     pub has_permission: bool,
 }
 
@@ -161,9 +162,9 @@ pub struct ListedFile {
 /// The compiled rules.
 #[derive(Clone, Debug, Default)]
 pub struct CompiledRules {
-    /// What must be in the settings, each once.
+    /// The necessary entries of the settings, each once.
     pub entries: Vec<SettingsEntry>,
-    /// The files among them that patterns for writing match.
+    /// The entries that patterns for writing match.
     pub listed: Vec<ListedFile>,
     /// Every rule, in the order in which the guards compare them.
     pub rules: Vec<RuleEnforcement>,
@@ -186,7 +187,7 @@ impl CompiledRules {
         Compiler::new(request).run()
     }
 
-    /// Who enforces a rule. None for a rule that is not one of these.
+    /// Who enforces a rule. `None` if it is not one of these.
     #[must_use]
     pub fn enforcement(&self, rule: &Rule) -> Option<&RuleEnforcement> {
         self.rules.iter().find(|one| one.rule == *rule)
@@ -198,7 +199,7 @@ impl CompiledRules {
         self.enforcement(rule).is_some_and(|one| one.class != EnforcementClass::HookOnly)
     }
 
-    /// The compiled rule that covers a path, for writing or for reading. Where its class is `ExistingFiles`, the path may be too new
+    /// The compiled rule that covers a path, for writing or for reading. If its class is `ExistingFiles`, the path may be too new
     /// to be listed: see `listed`.
     #[must_use]
     pub fn covering(&self, location: &Location, writes: bool) -> Option<&RuleEnforcement> {
@@ -229,20 +230,20 @@ impl CompiledRules {
         let is_listed = if self.of_project.contains(&rule.rule) {
             is_at_or_below(&location.absolute, self.root.trim_end_matches('/'))
         } else {
-            // Of a path, the copy in a worktree is another file.
+            // A copy of the path in a worktree is another file.
             location.in_worktree.is_none()
         };
         is_listed && (rule.class != EnforcementClass::HookOnly || !rule.links.is_empty())
     }
 
-    /// The rule by which something in a directory may not be written: then the directory cannot be renamed either.
+    /// The rule that forbids writing something in a directory. Then the directory cannot be renamed either.
     #[must_use]
     pub fn inside(&self, directory: &str) -> Option<&RuleEnforcement> {
         let (_, rule) = self.unwritable.iter().find(|(denied, _)| is_at_or_below(denied, directory))?;
         self.enforcement(rule)
     }
 
-    /// Why our own files are not all protected, where some are links.
+    /// Why our own files are not all protected, if some are links.
     #[must_use]
     pub fn own_links(&self) -> Option<String> {
         about_links(&self.enforcement(&Rule::built_in(OWN_FILES))?.links)
@@ -285,7 +286,7 @@ impl CompiledRules {
     }
 }
 
-/// What links mean for a rule.
+/// The effect of links on a rule.
 fn about_links(links: &[String]) -> Option<String> {
     let (first, rest) = links.split_first()?;
     Some(match rest.len() {

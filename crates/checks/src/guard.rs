@@ -1,4 +1,4 @@
-//! Guards of `preToolUse`: what a tool call touches, compared with the rules that protect files and commands.
+//! Guards of `preToolUse`: compares the effects of a tool call with the rules that protect files and commands.
 
 use std::collections::HashSet;
 
@@ -52,7 +52,7 @@ pub fn check(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects) -> Vec<
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     for touch in &effects.touches {
-        // One that is sourced may also be read otherwise.
+        // A sourced file may also be read in other ways.
         let usage = file_checks::usage(effects, touch);
         if !seen.insert((touch.access, touch.named(), touch.with_contents, usage)) {
             continue;
@@ -89,7 +89,7 @@ fn out_of_time(call: &ToolCall<'_>, matched: &str) -> Finding {
     Finding {
         action: Action::Block,
         reason: format!(
-            "The guards could not look at all that {} touches: {}.",
+            "The guards could not check everything that {} touches: {}.",
             call.tool,
             Budget::exceeded()
         ),
@@ -101,9 +101,9 @@ fn out_of_time(call: &ToolCall<'_>, matched: &str) -> Finding {
     }
 }
 
-/// Checks the files that the input of a foreign tool names. Only its server knows what it does to them, so a finding asks the user.
-/// A rule that allows the tool is an answer, unless the rule for the file belongs to an outer layer. Returns whether there was time
-/// for all files.
+/// Checks the files that the input of a foreign tool names. Only its server knows what it does to them, so a finding asks the
+/// user. A rule that allows the tool is an answer, unless the rule for the file belongs to an outer layer. Returns whether there
+/// was time for all files.
 fn perhaps(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) -> bool {
     let mut named = effects.unclear.iter().filter_map(|unclear| match unclear {
         Uncertainty::Named { access, path } => Some((*access, path)),
@@ -130,7 +130,7 @@ fn perhaps(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, found: &m
         found.extend(against.into_iter().map(|finding| Finding {
             action: if finding.origin == Rule::built_in(OWN_FILES) { finding.action } else { Action::Ask },
             reason: format!(
-                "What {} does to {} is not known. {}",
+                "It is unknown what {} does to {}. {}",
                 call.tool,
                 touch.shown(),
                 ended(&finding.reason)

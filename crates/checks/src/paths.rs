@@ -23,7 +23,7 @@ enum PathEntry {
 }
 
 impl Links {
-    /// The real path: links are followed, also dangling ones. Parts that do not exist yet stay as they are.
+    /// The real path: links are followed, even dangling ones. Missing parts stay as they are.
     #[must_use]
     pub fn real_path(&self, path: &Path) -> PathBuf {
         self.walked_path(&normalise(path))
@@ -35,7 +35,7 @@ impl Links {
         let mut pending: Vec<_> = path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
         let mut here = PathBuf::new();
         let mut links = 0;
-        // How many parts of `here` do not exist: nobody looks below them, so a long path takes no longer than a short one.
+        // How many parts of `here` are missing: nothing below them is read, so a long path takes no longer than a short one.
         let mut missing = 0_usize;
         while let Some(part) = pending.pop() {
             if part == ".." {
@@ -49,7 +49,7 @@ impl Links {
                 continue;
             }
             match self.part(&here, !pending.is_empty()) {
-                // A loop of links: the path stays as it was named.
+                // A loop of links: the path stays as named.
                 PathEntry::Link(_) if links >= 40 => return normalise(path),
                 PathEntry::Link(target) => {
                     links += 1;
@@ -71,7 +71,7 @@ impl Links {
         let part = match path.read_link() {
             Ok(target) => PathEntry::Link(target),
             Err(error) if error.kind() == io::ErrorKind::NotFound => PathEntry::Missing,
-            // A name that is too long for the kernel is one of nothing, and so is what is below a file.
+            // A name that is too long for the kernel does not exist, and neither does anything below a file.
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::InvalidFilename | io::ErrorKind::NotADirectory) =>
             {
@@ -92,8 +92,7 @@ pub fn real_path(path: &Path) -> PathBuf {
     Links::default().real_path(path)
 }
 
-/// The path relative to the root, however it is spelt: `..`, links, absolute or relative to `cwd`. What lies outside
-/// the root has no such path.
+/// The path relative to the root, in any notation: with `..`, links, absolute or relative to `cwd`. `None` outside the root.
 #[must_use]
 pub fn relative(root: &Path, cwd: &Path, path: &str) -> Option<String> {
     let links = Links::default();

@@ -57,7 +57,7 @@ pub fn answer(rules: &PermissionRules, request: &PermissionRequest<'_>, home: Op
 pub struct PermissionExplanation {
     /// Every rule, with the reason if it does not match.
     pub rules: Vec<(record::Rule, Option<String>)>,
-    /// Why the user is asked. None if the rules answer.
+    /// Why the user is asked. `None` if the rules answer.
     pub asked: Option<String>,
 }
 
@@ -119,7 +119,7 @@ fn undecidable(rules: &PermissionRules, examined: &ExaminedRequest<'_>) -> Optio
         return Some(format!("the rules could not be compared: {}", Budget::exceeded()));
     }
     if let Some(field) = rules.deny.iter().find_map(|rule| rule.lacks(examined)) {
-        return Some(format!("its `{field}` is missing or cannot be read, so what it does is not known"));
+        return Some(format!("its `{field}` is missing or cannot be read, so its effect is unknown"));
     }
     if let Some((script, _)) = &examined.script {
         if let Some(why) = command::unreadable(script) {
@@ -140,7 +140,7 @@ fn undecidable(rules: &PermissionRules, examined: &ExaminedRequest<'_>) -> Optio
         && (examined.effects.unclear.iter().any(|unclear| is_unclear(&unclear))
             || examined.effects.touches.iter().any(|touch| touch.with_contents))
     {
-        return Some("which files it touches is not known before it runs".into());
+        return Some("the files that it touches are unknown before it runs".into());
     }
     let denies_hosts = rules.deny.iter().any(|rule| rule.compares_hosts(examined.request));
     if denies_hosts && tools::host_of(examined.request.input).is_none() {
@@ -168,7 +168,7 @@ fn allowing<'r>(
 pub struct PermissionRequest<'a> {
     pub ground: Ground<'a>,
     pub tool: &'a str,
-    /// Names beside that one by which rules may mean the tool: those of another client.
+    /// Other names of the tool that rules may use: those of another client.
     pub other_names: &'a [String],
     pub input: &'a Map<String, Value>,
     /// The subagent's name; `main` for the main thread.
@@ -176,13 +176,13 @@ pub struct PermissionRequest<'a> {
 }
 
 impl PermissionRequest<'_> {
-    /// Whether a pattern means the tool, under any of its names.
+    /// Whether a pattern names the tool, under any of its names.
     fn is_named_by(&self, pattern: &ToolPattern) -> bool {
         pattern.names(self.tool) || self.other_names.iter().any(|name| pattern.names(name))
     }
 }
 
-/// A request, and what it would do.
+/// A request and its effects.
 pub struct ExaminedRequest<'a> {
     pub request: &'a PermissionRequest<'a>,
     pub effects: Effects,
@@ -227,7 +227,7 @@ impl<'a> ExaminedRequest<'a> {
     }
 }
 
-/// What a rule is compared with.
+/// The subject of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     pub what: String,
@@ -246,9 +246,9 @@ pub struct RuleAnswer {
     pub subject: Subject,
     /// Why: the message of the rule, or a sentence that names the request and the rule.
     pub reason: String,
-    /// Empty where the message of the rule says what to do.
+    /// Empty if the message of the rule contains the advice.
     pub advice: String,
-    /// The part of the request that the rule is about, where the reason does not name it.
+    /// The part of the request that the rule concerns, if the reason does not name it.
     pub about: Option<String>,
     pub rule: record::Rule,
 }

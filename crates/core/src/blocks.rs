@@ -1,4 +1,4 @@
-//! Blocks of a stop: what caused one, and what counting it came to.
+//! Blocks of a stop: their causes and their count.
 
 use std::io;
 
@@ -7,12 +7,12 @@ use thiserror::Error;
 use crate::messages;
 use crate::outcome::{CommandRun, Obstacle, Outcome, Verdict};
 
-/// What counting a block came to.
+/// The result of counting a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockCount {
-    /// It may block; this is how often it has.
+    /// It may block. The number of blocks so far.
     Blocks(u32),
-    /// It has blocked as often as it may.
+    /// The limit on blocks is reached.
     Exhausted,
 }
 
@@ -25,12 +25,12 @@ pub enum CountError {
     State(#[from] io::Error),
 }
 
-/// What a stop is blocked by.
+/// The cause of a block of a stop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockCause {
-    /// The checks, by name.
+    /// The names of the checks.
     pub checks: Vec<String>,
-    /// What kept some of them from checking anything.
+    /// Why some of them could not check anything.
     pub obstacles: Vec<Obstacle>,
 }
 

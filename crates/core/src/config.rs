@@ -91,7 +91,7 @@ pub const LOCAL_CONFIG_FILE: &str = ".conclaude.local.yaml";
 
 const DEFAULT_MAX_BLOCKS: u32 = 3;
 
-/// Whose patterns are checked when a config is read: an event needs only its own.
+/// Which patterns are checked when a config is read. An event needs only its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patterns {
     All,
@@ -139,18 +139,19 @@ pub struct ConclaudeConfig {
     pub audit: Option<AuditConfig>,
     /// Sending the audit trail to a collector.
     pub telemetry: Option<TelemetryConfig>,
-    /// What rules of packs do instead, by their names: `{git-safety: {force-push: ask, amend: allow}}`. The layer that extends the pack,
-    /// or an outer one, may relax a rule; `conclaude pack show NAME` lists them.
+    /// Changes what rules of packs do, by their names: `{git-safety: {force-push: ask, amend: allow}}`. The layer that extends
+    /// the pack, or an outer one, may relax a rule; `conclaude pack show NAME` lists them.
     pub packs: Option<PackSwitches>,
-    /// What `conclaude report` needs to know.
+    /// Settings for `conclaude report`.
     pub report: Option<ReportConfig>,
-    /// Who else keeps `uneditableFiles` and `unreadableFiles`: `sandbox` (the operating system, for shell commands) and `permissions`
-    /// (Claude Code, for its file tools). `conclaude install --enforce` writes that into Claude Code's settings. Default: nobody.
+    /// Who else enforces `uneditableFiles` and `unreadableFiles`: `sandbox` (the operating system, for shell commands) and
+    /// `permissions` (Claude Code, for its file tools). `conclaude install --enforce` writes that into Claude Code's settings.
+    /// Default: nobody.
     pub enforce: Option<List<Enforcer, 0, 16>>,
-    /// The clients for which `install`, `validate` and `doctor` work: `claude`, `codex`, `copilot`, `qwen`, `gemini`. Events of others
-    /// are handled all the same. Default: `[claude]`.
+    /// The clients for which `install`, `validate` and `doctor` work: `claude`, `codex`, `copilot`, `qwen`, `gemini`. Events of
+    /// other clients are still handled. Default: `[claude]`.
     pub clients: Option<List<ClientName, 0, 16>>,
-    /// What a session, each subagent and a day may use, and what happens when it is used up. An inner layer can only be stricter.
+    /// What a session, each subagent and a day may use, and what happens at the limit. An inner layer can only be stricter.
     pub budget: Option<BudgetConfig>,
 }
 
@@ -160,7 +161,7 @@ impl ConclaudeConfig {
         self.sections.iter().find(|(of, _)| *of == event).map(|(_, section)| section)
     }
 
-    /// Whether a command of the event is limited to files: nothing else needs to know what changed.
+    /// Whether a command of the event is limited to files. Only then the changed files are needed.
     #[must_use]
     pub fn asks_for_files(&self, event: EventKind) -> bool {
         let section = self.section(event);
@@ -179,19 +180,19 @@ impl ConclaudeConfig {
         own + self.prompts.slash_commands().count()
     }
 
-    /// Whether it does what the user of a project must have agreed to: runs something, or allows it without asking.
+    /// Whether it needs the user's trust in the project: it runs something, or allows something without asking.
     #[must_use]
     pub fn needs_trust(&self) -> bool {
         self.commands() > 0 || trust::SETTINGS.iter().any(|setting| (setting.is_used)(self))
     }
 
-    /// Who else keeps the rules for files.
+    /// Who else enforces the rules for files.
     #[must_use]
     pub fn enforcers(&self) -> Enforcers {
         self.enforce.iter().flatten().collect()
     }
 
-    /// The clients that it names, each once; Claude Code if it names none.
+    /// The clients that it names, each once. Claude Code if it names none.
     #[must_use]
     pub fn clients(&self) -> Vec<&'static Dialect> {
         let mut clients: Vec<&'static Dialect> = Vec::new();
@@ -220,12 +221,12 @@ impl ConclaudeConfig {
         self.notifications.iter().flat_map(NotificationsConfig::named).collect()
     }
 
-    /// The files and packs that come before this one.
+    /// The files and packs that this file extends.
     pub fn extended(&self) -> impl Iterator<Item = &str> {
         self.extends.iter().flatten().map(Name::as_str)
     }
 
-    /// What is valid but probably a mistake.
+    /// Valid values that are probably mistakes.
     #[must_use]
     pub fn warnings(&self) -> Vec<Remark> {
         let mut found = Vec::new();

@@ -1,11 +1,11 @@
-//! How two globs relate: whether one certainly covers the other, and whether both may match the same file.
+//! Relations between globs: whether one certainly covers the other, and whether both may match the same file.
 
 use shell_effects::glob::{Glob, Kind};
 
-/// Characters that mean something in a glob.
+/// Characters with a meaning in a glob.
 const SPECIAL: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
 
-/// The part of a glob before anything special.
+/// The part of a glob before its first special character.
 fn head(glob: &str) -> &str {
     glob.find(SPECIAL).and_then(|at| glob.get(..at)).unwrap_or(glob)
 }
@@ -27,7 +27,7 @@ pub fn alternatives(glob: &str) -> Vec<String> {
     vec![glob.to_owned()]
 }
 
-/// Whether `outer` matches whatever `inner` matches. `false` where that is not certain.
+/// Whether `outer` matches everything that `inner` matches. `false` if that is uncertain.
 pub fn covers(outer: &str, inner: &str) -> bool {
     let outers = alternatives(outer);
     alternatives(inner).iter().all(|inner| outers.iter().any(|outer| covers_one(outer, inner)))
@@ -45,7 +45,7 @@ fn covers_one(outer: &str, inner: &str) -> bool {
     }
 }
 
-/// The same for commands, where `is_prefix` matches whatever follows at the end of a word.
+/// The same for commands. With `is_prefix`, a glob matches any text after the end of a word.
 pub fn covers_command(outer: &str, is_prefix: bool, inner: &str, inner_is_prefix: bool) -> bool {
     if is_prefix && is_literal(outer) {
         let start = head(inner);
@@ -55,8 +55,8 @@ pub fn covers_command(outer: &str, is_prefix: bool, inner: &str, inner_is_prefix
     covers(outer, inner) && (!inner_is_prefix || outer.ends_with('*'))
 }
 
-/// Whether an exception can be about a file that a pattern covers. The caller knows whether the exception names a directory: then it
-/// is about all files below it.
+/// Whether an exception can concern a file that a pattern covers. The caller knows whether the exception names a directory: then
+/// it concerns all files below it.
 pub fn may_overlap(pattern: &str, exception: &str, exception_is_directory: bool) -> bool {
     let is_elsewhere = |one: &str| one.starts_with(['/', '~']);
     if is_elsewhere(pattern) || is_elsewhere(exception) {
@@ -66,7 +66,7 @@ pub fn may_overlap(pattern: &str, exception: &str, exception_is_directory: bool)
     pattern.may_overlap(Extent { glob: exception, holds_files: exception_is_directory })
 }
 
-/// A glob of paths from the root, and whether what it names may be a directory with files in it.
+/// A glob of paths from the root, and whether the path may be a directory with files in it.
 #[derive(Clone, Copy)]
 pub struct Extent<'a> {
     pub glob: &'a str,
@@ -74,7 +74,7 @@ pub struct Extent<'a> {
 }
 
 impl Extent<'_> {
-    /// Whether both can be about the same file.
+    /// Whether both can match the same file.
     #[must_use]
     pub fn may_overlap(self, exception: Extent<'_>) -> bool {
         let (outer, inner) = (parts(self.glob), parts(exception.glob));
@@ -102,11 +102,11 @@ fn parts(pattern: &str) -> Vec<&str> {
     pattern.trim_start_matches("./").trim_end_matches('/').split('/').collect()
 }
 
-/// Whether what a pattern names may be a directory: `*.txt` and `notes.md` are files.
+/// Whether a pattern may name a directory: `*.txt` and `notes.md` are files.
 pub fn may_be_directory(pattern: &str) -> bool {
     let last = pattern.rsplit('/').next().unwrap_or(pattern);
     let end = last.rfind(SPECIAL).map_or(last, |at| last.get(at + 1..).unwrap_or_default());
-    // `.github` is all name.
+    // `.github` has no extension.
     let extension = end.rsplit_once('.').filter(|(name, _)| !name.is_empty() || end.len() < last.len());
     extension.is_none_or(|(_, extension)| extension.is_empty())
 }
@@ -233,7 +233,7 @@ mod tests {
         ) {
             let location = Location { absolute: format!("/p/{path}"), relative: Some(path.clone()), ..Location::default() };
             let covers = |pattern: &str| FilePattern::new(pattern, None).unwrap().covers(&location);
-            // A name with an extension is taken for that of a file.
+            // A name with an extension counts as a file.
             let is_usual = !path.contains(".a/");
             if is_usual && covers(&pattern) && covers(&exception) {
                 prop_assert!(may_overlap(&pattern, &exception, true), "{} {} {}", pattern, exception, path);

@@ -1,4 +1,4 @@
-//! Outcomes and the limit on blocks make one decision.
+//! Turns outcomes into one decision, within the limit on blocks.
 
 use crate::blocks::{BlockCount, CountError};
 use crate::event::Blocking;
@@ -21,7 +21,7 @@ pub enum Word {
     Warned,
     /// The step failed and admits it.
     AllowedFailed,
-    /// It would have blocked, but a limit is reached: on blocks, or on those by timeouts and missing programs.
+    /// It would have blocked, but a limit is reached: on blocks, or on blocks by timeouts and missing programs.
     AllowedDespiteFailure,
     Blocked,
     Denied,
@@ -52,19 +52,19 @@ impl Word {
         }
     }
 
-    /// The decision of a record; none where no hook decided.
+    /// The decision in a record. `None` if no hook decided.
     #[must_use]
     pub fn of(recorded: &str) -> Option<Word> {
         Word::ALL.into_iter().find(|word| word.as_str() == recorded)
     }
 }
 
-/// What was decided, in a word, and what counting it as a block came to.
+/// The decision as a word, and the result of counting it as a block.
 pub struct Ruling {
     pub result: HookResult,
     pub word: Word,
     pub count: Option<BlockCount>,
-    /// It is denied, since rules ask about it and nobody can be asked.
+    /// It is denied, because rules ask about it and nobody can be asked.
     pub is_unasked: bool,
 }
 
@@ -78,7 +78,7 @@ impl Ruling {
     }
 }
 
-/// The decision. `is_first_stop`: the client says that nobody has blocked the agent yet; `count` counts a block and is called
+/// The decision. `is_first_stop`: the client says that nobody has blocked the agent yet. `count` counts a block, and is called
 /// only for one.
 pub fn decide(
     plan: &Plan,
@@ -101,12 +101,12 @@ fn by_verdicts(
         Blocking::Tool if wants_block => Ruling::denied(messages::deny_reason(plan, outcomes)),
         Blocking::Tool if outcomes.iter().any(|outcome| outcome.verdict == Verdict::Ask) => {
             let is_ours = |outcome: &Outcome| outcome.verdict == Verdict::Ask && outcome.reply().is_none();
-            // What becomes of a question of a hook is up to Claude Code.
+            // Claude Code handles a hook's question.
             if plan.can_ask || !outcomes.iter().any(is_ours) {
                 Ruling::of(
                     HookResult {
                         decision: Decision::Ask(messages::ask_reason(outcomes)),
-                        ..given(plan, outcomes)
+                        ..allowing_result(plan, outcomes)
                     },
                     Word::Asked,
                 )
@@ -119,7 +119,7 @@ fn by_verdicts(
             let decision = Decision::Permit(replies::grant_reason(outcomes));
             Ruling { result: HookResult { decision, ..allowed.result }, ..allowed }
         }
-        // That wins over a block, which is not counted then.
+        // This takes precedence over a block, which is then not counted.
         Blocking::Stop(_) if wants_block && replies::stop_reason(outcomes).is_some() => {
             let others: Vec<Outcome> = outcomes.iter().filter(|one| one.reply().is_none()).cloned().collect();
             let is_blocked = others.iter().any(|outcome| outcome.verdict == Verdict::Block);
@@ -139,8 +139,8 @@ fn by_verdicts(
     }
 }
 
-/// An event that fails blocks nothing, and nothing is allowed by it that was refused. What rules that cannot be read may have against
-/// a permission was asked about, so that is given anyway; but not one that must be recorded and cannot be.
+/// A failing event blocks nothing, and does not allow what was refused. If rules are unreadable, a permission was already asked
+/// about, so that answer stands; but not if it must be recorded and cannot be.
 fn with_failures(outcomes: &[Outcome], decided: Ruling) -> Ruling {
     let is_unrecorded = outcomes.iter().any(|outcome| matches!(outcome.evidence, Evidence::Unrecorded(_)));
     let mut result = decided.result;
@@ -159,8 +159,8 @@ fn with_failures(outcomes: &[Outcome], decided: Ruling) -> Ruling {
     Ruling { result, ..decided }
 }
 
-/// What was decided, once it is known what became of the record. A call of an agent that must be recorded and cannot be is not done
-/// after all; other events fail then.
+/// The final decision, after the record is written. If a required record cannot be written, an agent's call is denied and other
+/// events fail.
 pub fn unless_unrecorded(plan: &Plan, outcomes: &[Outcome], decided: Ruling) -> Ruling {
     let is_unrecorded =
         |outcome: &Outcome| outcome.as_finding().is_some_and(|finding| finding.code == Code::NotRecorded);
@@ -183,16 +183,16 @@ fn allow(plan: &Plan, outcomes: &[Outcome]) -> Ruling {
     };
     let shown = messages::shown(outcomes);
     let message = if shown.is_empty() { None } else { Some(messages::message(plan, &shown)) };
-    Ruling::of(HookResult { message, ..given(plan, outcomes) }, word)
+    Ruling::of(HookResult { message, ..allowing_result(plan, outcomes) }, word)
 }
 
-/// What goes with an answer that allows: what Claude is given, and the tool, or the path of a new worktree.
-fn given(plan: &Plan, outcomes: &[Outcome]) -> HookResult {
+/// The rest of an allowing answer: context for Claude, changed tool input, or the path of a new worktree.
+fn allowing_result(plan: &Plan, outcomes: &[Outcome]) -> HookResult {
     let updated_input = outcomes.iter().filter_map(Outcome::updated_input).next_back().cloned();
     let texts: Vec<&str> = outcomes.iter().filter_map(Outcome::for_claude).collect();
     let (context, worktree) = match plan.event.blocking() {
         Blocking::Worktree => (None, worktree(outcomes).map(str::to_owned)),
-        // It would make the agent go on.
+        // It would make the agent continue.
         Blocking::Stop(_) => (None, None),
         _ if texts.is_empty() => (None, None),
         _ => (Some(text::join_within(&texts, text::LIMIT)), None),
@@ -200,13 +200,13 @@ fn given(plan: &Plan, outcomes: &[Outcome]) -> HookResult {
     HookResult { context, worktree, updated_input, ..HookResult::success() }
 }
 
-/// The last line that a command printed is the path of the worktree that it made.
+/// The path of the new worktree: the last line that a command printed.
 pub fn worktree(outcomes: &[Outcome]) -> Option<&str> {
     let printed = outcomes.iter().filter_map(Outcome::for_claude).flat_map(str::lines);
     printed.map(str::trim).rfind(|line| !line.is_empty())
 }
 
-/// What a guard asks about is left to the user, whatever a rule allows.
+/// A guard's question goes to the user, whatever a rule allows.
 fn permission(plan: &Plan, outcomes: &[Outcome]) -> Ruling {
     let any = |verdict: Verdict| outcomes.iter().any(|outcome| outcome.verdict == verdict);
     let unasked = |outcome: &&Outcome| outcome.verdict != Verdict::Ask;
@@ -253,13 +253,13 @@ fn at_limit(
             };
             Ruling::of(HookResult::blocked(reason), Word::Blocked)
         }
-        // That was its purpose, and no failure.
+        // That was its purpose, not a failure.
         Ok(BlockCount::Exhausted) if messages::asked_to_go_on(outcomes).is_some() => {
             let message = Some(messages::message(plan, &messages::gone_on(max)));
             Ruling::of(HookResult { message, ..HookResult::success() }, Word::Allowed)
         }
         Ok(BlockCount::Exhausted) => despite(messages::blocked_already(max)),
-        // Without a count the limit is one, and only where the client says that nobody has blocked the agent yet.
+        // Without a count the limit is one, and only if the client says that nobody has blocked the agent yet.
         Err(error) if is_first_stop => {
             let note = Outcome::note(messages::uncounted(&error));
             let outcomes: Vec<Outcome> = outcomes.iter().cloned().chain([note]).collect();

@@ -59,7 +59,7 @@ pub struct Dialect {
     ignores: fn(EventKind, &Fields) -> Option<&'static str>,
     pub project: ProjectFolder,
     pub agents: AgentFacts,
-    asking: Asking,
+    asking: AskSupport,
     /// Whether a hook can give a tool another input.
     pub changes_input: bool,
     /// Whether a model can type into a running program, for which no event fires.
@@ -75,7 +75,7 @@ mod effect {
     pub(super) const DENIED: &str = "the tool is denied";
     pub(super) const REJECTED: &str = "the prompt is rejected";
     pub(super) const NOT_PERMITTED: &str = "the permission is denied";
-    pub(super) const GOES_ON: &str = "the agent goes on, up to maxBlocks";
+    pub(super) const GOES_ON: &str = "the agent continues, up to maxBlocks";
     pub(super) const READ: &str = "the model reads why";
     pub(super) const READ_INSTEAD: &str = "the model reads why, instead of the result";
 }
@@ -143,7 +143,7 @@ pub enum ProjectFolder {
 
 /// Whether the user can be asked about a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asking {
+enum AskSupport {
     /// The permission mode says it.
     ByMode,
     Always,
@@ -320,9 +320,9 @@ impl Dialect {
     #[must_use]
     pub fn can_ask(&self, mode: Option<&str>) -> bool {
         match self.asking {
-            Asking::ByMode => claude::modes::can_ask(mode),
-            Asking::Always => true,
-            Asking::Never => false,
+            AskSupport::ByMode => claude::modes::can_ask(mode),
+            AskSupport::Always => true,
+            AskSupport::Never => false,
         }
     }
 
@@ -341,7 +341,7 @@ impl Dialect {
     /// Whether nobody can be asked in any permission mode.
     #[must_use]
     pub fn never_asks(&self) -> bool {
-        self.asking == Asking::Never
+        self.asking == AskSupport::Never
     }
 
     /// The answer to the client.

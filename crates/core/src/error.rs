@@ -1,4 +1,4 @@
-//! Why a hook could not be handled.
+//! Why a hook failed.
 
 use std::io;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub enum HookError {
     /// A pattern of the event's section cannot be evaluated.
     #[error(transparent)]
     Pattern(#[from] PatternError),
-    /// We were asked to stop.
+    /// conclaude received a signal.
     #[error("{0}")]
     Interrupted(String),
     /// A required record cannot be written.

@@ -1,49 +1,49 @@
-//! The columns of the table of events. Its rows are in the dialect of the client whose events they are.
+//! The columns of the table of events. The rows are in each client's dialect.
 
 pub use crate::dialect::claude::events::{ALL, EventKind, names};
 
-/// A row of the table: everything that differs from event to event.
+/// A row of the table: everything that differs between events.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Row {
     /// The name in the payload and on the command line.
     pub name: &'static str,
     /// The key of its section in the config: the name in camelCase.
     pub section: &'static str,
-    /// What the patterns of its section are compared with.
+    /// The value that the patterns of its section are compared with.
     pub subject: Subject,
-    /// What the compared field may be.
+    /// The possible values of the compared field.
     pub values: Values,
     pub payload: Shape,
-    /// What its payload holds beside the common fields.
+    /// The fields of its payload, besides the common ones.
     pub fields: &'static [Field],
     /// Whether it may come from inside a subagent.
     pub in_agents: bool,
-    /// What a block of it does.
+    /// The effect of a block.
     pub blocking: Blocking,
     /// Whether the client shows its `systemMessage` to the user, on the main thread.
     pub is_shown: bool,
-    /// Whether `additionalContext` reaches the model. At a stop it would make the agent go on.
+    /// Whether `additionalContext` reaches the model. At a stop it would make the agent continue.
     pub takes_context: bool,
-    /// Whether the client gives the model what a hook prints that is not JSON. Where it takes no `additionalContext`, it takes all of
-    /// stdout for that, JSON too.
+    /// Whether the model reads a hook's output that is not JSON. If the client has no `additionalContext`, the model reads all of
+    /// stdout, even JSON.
     pub prints_context: bool,
-    /// Whether the client compares the matcher of a hook with anything.
+    /// Whether the client uses the matcher of a hook.
     pub has_matcher: bool,
     /// Whether another client that runs our hooks reads a failure of it as a denial.
     pub failure_denies: bool,
-    /// Which files it is about, for `files` of its commands.
+    /// The files that it concerns, for `files` of its commands.
     pub changes: Changes,
     pub registered: RegistrationRule,
-    /// The seconds that the client gives a hook without `timeout`.
+    /// The client's timeout for a hook without `timeout`, in seconds.
     pub default_timeout: u64,
-    /// The most seconds that it gives one.
+    /// The longest timeout of the client.
     pub max_timeout: u64,
-    /// Notifications about it obey `showSystemEvents`.
+    /// Whether `showSystemEvents` applies to notifications about it.
     pub system: bool,
 }
 
 impl Row {
-    /// An event about which nothing is known. Commands may run at it. Rows take their defaults from here.
+    /// An unknown event. Commands may run at it. Rows take their defaults from here.
     pub const UNKNOWN: Row = Row {
         name: "",
         section: "",
@@ -65,7 +65,7 @@ impl Row {
         system: false,
     };
 
-    /// What the patterns of its section are compared with.
+    /// The value that the patterns of its section are compared with.
     #[must_use]
     pub fn compares(&self) -> Option<&'static str> {
         match self.subject {
@@ -77,13 +77,13 @@ impl Row {
         }
     }
 
-    /// What a failure that blocks does.
+    /// The effect of a failure that blocks.
     #[must_use]
     pub fn block_effect(&self) -> Option<&'static str> {
         Some(match self.blocking {
             Blocking::Never => return None,
             Blocking::Stop(BlockCounter::Task(_)) => "the task stays open, up to maxBlocks",
-            Blocking::Stop(_) => "the agent goes on, up to maxBlocks",
+            Blocking::Stop(_) => "the agent continues, up to maxBlocks",
             Blocking::Tool => "the tool is denied",
             Blocking::Permission => "the permission is denied",
             Blocking::Action { effect, .. } => effect,
@@ -92,14 +92,14 @@ impl Row {
         })
     }
 
-    /// An event of another client, which Claude Code has not. It may come from inside a subagent.
+    /// An event that another client has and Claude Code does not. It may come from a subagent.
     pub const OWN: Row = Row { in_agents: true, ..Row::UNKNOWN };
 
-    /// The same, and the client fires it for every request: it is registered only for commands.
+    /// The same, but the client fires it for every request: it is registered only for commands.
     pub const OF_CLIENT: Row = Row { registered: RegistrationRule::WithCommands, ..Row::OWN };
 }
 
-/// What the patterns of an event's section are compared with.
+/// The value that the patterns of an event's section are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The subagent's name; a pattern without glob characters may also be its id.
@@ -116,7 +116,7 @@ pub enum Subject {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
     Any,
-    /// These, and others.
+    /// These and others.
     Known(&'static [&'static str]),
     /// These and no others.
     Only(&'static [&'static str]),
@@ -151,72 +151,73 @@ pub const fn maybe(name: &'static str) -> Field {
     Field { name, example: None }
 }
 
-/// What a block of an event does in the client.
+/// The effect of a block in the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocking {
     /// A block has no effect.
     Never,
-    /// It makes an agent continue, so it is counted: nothing else would end it.
+    /// It makes an agent continue, so it is counted: nothing else would end the loop.
     Stop(BlockCounter),
-    /// It keeps the tool from being used.
+    /// It denies the tool.
     Tool,
-    /// It refuses the permission.
+    /// It denies the permission.
     Permission,
-    /// It prevents what the event announces. `says` is the message, `effect` what happens then.
+    /// It prevents the announced action. `says` is the message, `effect` what happens then.
     Action { says: &'static str, effect: &'static str },
-    /// It shows the reason to the model beside the tool's result.
+    /// It shows the reason to the model in addition to the tool's result.
     Feedback,
-    /// It shows the reason to the model and nothing more: a block would end the agent's turn here, without the checks of its stop.
+    /// It shows the reason to the model and nothing more: a block would end the agent's turn here, without the checks of its
+    /// stop.
     Context,
-    /// It keeps a worktree from being made, whose path is the answer otherwise.
+    /// It prevents a worktree. Otherwise its path is the answer.
     Worktree,
 }
 
-/// Whose blocks are counted. At most `maxBlocks` of them prevent a stop.
+/// The owner of a block count. At most `maxBlocks` of them prevent a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockCounter {
     /// The subagent.
     Agent,
     /// The main thread.
     Main,
-    /// The subagent from inside which the event comes, else the one that this field names.
+    /// The subagent that the event comes from, else the one that this field names.
     Teammate(&'static str),
-    /// The task whose id is in this field, which is not completed.
+    /// The task with its id in this field. It is not completed.
     Task(&'static str),
 }
 
-/// Which files an event is about.
+/// The files that an event concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changes {
-    /// The one that the payload names as `file_path`, if it does.
+    /// The payload's `file_path`, if there is one.
     Named,
-    /// What its tool writes.
+    /// The files that its tool writes.
     Tool,
-    /// What the tools in this list write.
+    /// The files that the tools in this list write.
     Tools(&'static str),
-    /// What the agent wrote until its stop.
+    /// The files that the agent wrote until its stop.
     Agent,
-    /// What the main thread wrote since the last prompt.
+    /// The files that the main thread wrote since the last prompt.
     SincePrompt,
 }
 
 /// When an event is registered with the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegistrationRule {
-    /// conclaude needs it whatever the config says.
+    /// Always: conclaude needs it whatever the config says.
     Always,
-    /// Gates are on, or the config has commands: it delivers what they have to show where nobody sees it.
+    /// If gates are on, or the config has commands: it delivers messages of events that show none.
     ToDeliver,
-    /// The gates are on, or the config has something for it.
+    /// If the gates are on, or the config uses it.
     WithGates,
-    /// The config has something for it.
+    /// If the config uses it.
     WhenUsed,
-    /// The config has commands for it: to register it changes what the client does, or costs a process with every word, which no
-    /// notification is worth.
+    /// If the config has commands for it. Registering it changes what the client does, or starts a process for every word, so a
+    /// notification is not enough.
     WithCommands,
 }
 
-/// What a payload has beside the fields that all have.
+/// The fields of a payload in addition to the common ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     SubagentStart,

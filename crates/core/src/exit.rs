@@ -6,15 +6,15 @@ use std::process::ExitCode;
 pub enum Exit {
     /// The event was handled, and nothing blocks.
     Success,
-    /// Something is wrong with the arguments, the payload, the config or the machine. Never blocks.
+    /// Something is wrong with the arguments, the payload, the config or the machine. It never blocks.
     Failure,
     Blocked,
-    /// The code of a command that was run for someone: `conclaude des run`.
+    /// The exit code of a command that was run for someone: `conclaude des run`.
     Of(u8),
 }
 
 impl Exit {
-    /// The codes with what they mean.
+    /// The exit codes and their meanings.
     pub const MEANINGS: [(Exit, &str); 3] = [
         (Exit::Success, "success"),
         (Exit::Failure, "error in the arguments, the payload or the config"),

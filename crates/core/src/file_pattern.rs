@@ -1,24 +1,24 @@
-//! Patterns of files by gitignore's rules: without an inner `/` at any depth, with one from the root on, a match of a directory
-//! covers what is in it.
+//! Gitignore patterns for files. A pattern without an inner `/` matches at any depth, one with an inner `/` matches from the
+//! root. A match of a directory covers everything in it.
 
 use std::borrow::Cow;
 
 use shell_effects::glob::{Glob, GlobError, Kind, escaped};
 
-/// Where a path is, by the names it can be compared with.
+/// A path in the forms that patterns are compared with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Location {
     /// Absolute, without links, `.` and `..`.
     pub absolute: String,
-    /// From the root, if it is below it; empty for the root itself.
+    /// Relative to the root, if it is below it; empty for the root itself.
     pub relative: Option<String>,
-    /// From the top level of a worktree of the project, if it is in one: there patterns mean what they mean at the root.
+    /// Relative to the top level of a worktree of the project, if it is in one. Patterns mean there what they mean at the root.
     pub in_worktree: Option<String>,
     pub is_directory: bool,
 }
 
 impl Location {
-    /// As messages name it.
+    /// The path in messages.
     pub fn shown(&self) -> &str {
         match self.relative.as_deref() {
             Some("") => ".",
@@ -32,7 +32,7 @@ impl Location {
         self.relative.is_none() && self.in_worktree.is_none()
     }
 
-    /// Its paths from the root and from the top level of its worktree.
+    /// Its paths relative to the root and to the top level of its worktree.
     pub fn anchored(&self) -> impl Iterator<Item = &str> {
         let paths = [self.relative.as_deref(), self.in_worktree.as_deref()];
         paths.into_iter().flatten().filter(|path| !path.is_empty())
@@ -49,21 +49,21 @@ pub struct FilePattern {
     is_for_directories: bool,
 }
 
-/// Where the paths that a pattern is compared with start.
+/// The start of the paths that a pattern is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// One name, of the file or of a directory above it.
+    /// One name: the file's, or that of a directory above it.
     AnyDepth,
     /// A path from the root.
     Root,
-    /// A path from the root, or an absolute one: `/etc` is written for both.
+    /// A path from the root, or an absolute one: `/etc` may mean both.
     RootOrAbsolute,
     /// An absolute path.
     Absolute,
 }
 
 impl FilePattern {
-    /// Compiles a pattern; `!` in front of it is not part of it.
+    /// Compiles a pattern without its leading `!`.
     ///
     /// # Errors
     /// Says what is wrong with it.
@@ -108,7 +108,7 @@ impl FilePattern {
         } else {
             return FilePattern::new(written, home);
         };
-        // The slash keeps the pattern from being one of names at any depth.
+        // The slash prevents that the pattern matches at any depth.
         let pattern = FilePattern::new(&format!("/{}", rest.trim_start_matches('/')), home)?;
         Ok(FilePattern { anchor, ..pattern })
     }
@@ -122,24 +122,24 @@ impl FilePattern {
         self.anchor == Anchor::AnyDepth
     }
 
-    /// The glob without what its start and its end say: of `~/.ssh/` it is `home/me/.ssh`.
+    /// The glob without its prefix and suffix: for `~/.ssh/` it is `home/me/.ssh`.
     pub fn glob(&self) -> &str {
         self.glob.as_str()
     }
 
-    /// Whether it is written with a `/` at its end.
+    /// Whether it ends with a `/`.
     pub fn is_for_directories(&self) -> bool {
         self.is_for_directories
     }
 
-    /// The same without the project's root as its start, where it may also be an absolute path.
+    /// The same, but a path from the root or an absolute path becomes only absolute.
     pub fn without_root(self) -> FilePattern {
         let anchor = if self.anchor == Anchor::RootOrAbsolute { Anchor::Absolute } else { self.anchor };
         FilePattern { anchor, ..self }
     }
 
-    /// Whether a path that it covers is the project's own. What an absolute pattern names is not, where the project is that directory
-    /// or above it: in a session that was started in `/`, `/usr` is still the machine's.
+    /// Whether a covered path belongs to the project. If the project is the directory of an absolute pattern or above it, the
+    /// path does not: in a session that was started in `/`, `/usr` still belongs to the machine.
     pub fn leaves_to_project(&self, location: &Location) -> bool {
         let Some(relative) = &location.relative else { return false };
         if matches!(self.anchor, Anchor::AnyDepth | Anchor::Root) {
@@ -152,17 +152,17 @@ impl FilePattern {
         !above.absolute.is_empty() && self.surely_covers(&above)
     }
 
-    /// Whether it covers the path for certain: what cannot be compared is not allowed by a pattern.
+    /// Whether it certainly covers the path. A path that cannot be compared is not covered, so a pattern never allows it.
     pub fn surely_covers(&self, location: &Location) -> bool {
         location.absolute.len() <= MAX_PATH_BYTES && self.covers(location)
     }
 
-    /// Whether it covers the path: itself, or by a directory above it. What is too long to be compared is covered.
+    /// Whether it covers the path, directly or through a directory above it. A path that is too long to be compared is covered.
     pub fn covers(&self, location: &Location) -> bool {
         self.compare(location, |glob, text| glob.matches(text).unwrap_or(true))
     }
 
-    /// Whether it names the path itself, and not only a directory above it. A pattern for all of the project names its root.
+    /// Whether it names the path itself, and not only a directory above it. A pattern for the whole project names its root.
     pub fn names(&self, location: &Location) -> bool {
         if location.absolute.len() > MAX_PATH_BYTES {
             return true;
@@ -186,12 +186,12 @@ impl FilePattern {
         }
     }
 
-    /// Whether a quick look tells that it does not.
+    /// Whether a quick look shows that it does not.
     pub fn rules_out(&self, location: &Location) -> bool {
         !self.compare(location, |glob, text| !glob.rules_out(text))
     }
 
-    /// Whether a quick look tells that it covers nothing below a directory.
+    /// Whether a quick look shows that it covers nothing below a directory.
     pub fn rules_out_below(&self, directory: &Location) -> bool {
         let is_ruled_out = |path: &str| {
             !path.is_empty()
@@ -210,14 +210,14 @@ impl FilePattern {
         }
     }
 
-    /// Whether it may cover something below a directory, and names that directory or one above it: `**` and `*` at its start name
+    /// Whether it may cover something below a directory, and names that directory or one above it. A leading `**` or `*` names
     /// none.
     pub fn reaches_into(&self, directory: &Location) -> bool {
         let glob = self.glob.as_str();
         if self.anchor == Anchor::AnyDepth {
             return false;
         }
-        // A list in braces may have slashes in it.
+        // A list in braces may contain slashes.
         if glob.contains('{') {
             return !glob.starts_with("**") && !self.rules_out_below(directory);
         }
@@ -247,7 +247,7 @@ impl FilePattern {
             || location.anchored().any(|path| self.covers_a_prefix(path, location.is_directory, matches));
         let absolute = location.absolute.trim_start_matches('/');
         match self.anchor {
-            // The names of the directories that the root is in do not count.
+            // The names of the directories above the root do not count.
             Anchor::AnyDepth => {
                 let inside = location.relative.as_deref().or(location.in_worktree.as_deref());
                 let path = inside.unwrap_or(absolute);
@@ -284,7 +284,7 @@ impl FilePattern {
     }
 }
 
-/// Whether the names of a directory's path match the first parts of a pattern, with more parts to come.
+/// Whether the names of a directory's path match the first parts of a pattern, and more parts follow.
 fn leads_below(pattern: &[&str], names: &[&str]) -> bool {
     let Some((name, names_below)) = names.split_first() else { return !pattern.is_empty() };
     match pattern.split_first() {
@@ -297,7 +297,7 @@ fn leads_below(pattern: &[&str], names: &[&str]) -> bool {
     }
 }
 
-/// Where the file system does not tell them apart, neither do patterns.
+/// Patterns ignore case if the file system does.
 fn fold_case(text: &str) -> Cow<'_, str> {
     if cfg!(any(windows, target_os = "macos")) { text.to_lowercase().into() } else { text.into() }
 }
@@ -400,7 +400,7 @@ mod tests {
         ] {
             assert_eq!(covers(pattern, &outside(path)), expected, "{pattern} {path}");
         }
-        // The project's own path is not part of what names are compared with.
+        // The project's own path is not compared with names.
         assert!(!covers("project", &at("src/a.rs")) && !covers("me/", &at("x")) && !covers("me/", &at("")));
         assert!(covers("/bin/", &at("bin/app")) && !covers("//bin/", &at("bin/app")));
         assert!(covers("//home/me/project/src/", &at("src/a.rs")));
@@ -443,7 +443,7 @@ mod tests {
         assert!(own("//usr/", "/usr/src/app", "main.c"));
         assert!(own("/usr/", "/usr/src/app", "main.c"));
         assert!(own("*.lock", "/home/me/app", "a.lock"));
-        // Nobody's project is all of the machine.
+        // No project is the whole machine.
         assert!(!own("//usr/", "/", "usr/bin/env"));
         assert!(!own("//usr/", "/usr", "bin/env"));
         assert!(!own("//usr/bin/", "/usr", "bin/env"));

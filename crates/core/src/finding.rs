@@ -1,4 +1,4 @@
-//! What the gates find: a code, the phase it is about, what was found, and what to do.
+//! Findings of the gates: a code, the phase, the description, and the fix.
 
 use std::fmt;
 
@@ -35,9 +35,9 @@ macro_rules! codes {
 codes! {
     /// The step file does not exist. Fix: correct the path in `DES-STEP-FILE`, or create the file with `conclaude des new`.
     StepFileMissing = "STEP_FILE_MISSING",
-    /// The step file cannot be read as one. Fix: correct its JSON or the fields that are named.
+    /// The step file is invalid. Fix: correct its JSON or the named fields.
     StepFileInvalid = "STEP_FILE_INVALID",
-    /// The step file lies outside the project, after following links. Fix: move it into the project.
+    /// The step file is outside the project, after following links. Fix: move it into the project.
     StepFileOutsideProject = "STEP_FILE_OUTSIDE_PROJECT",
     /// The prompt says `DES-VALIDATION: required` and names no step file. Fix: add `DES-STEP-FILE`; `conclaude des prompt` prints all markers.
     MarkerMissing = "MARKER_MISSING",
@@ -53,13 +53,13 @@ codes! {
     StepBusy = "STEP_BUSY",
     /// The step is done already. Fix: choose another step, or let the user reopen it.
     StepDone = "STEP_DONE",
-    /// The step touches production, or is destructive without a way back. Fix: let the user decide, or add a rollback plan.
+    /// The step affects production, or is destructive and has no rollback plan. Fix: let the user decide, or add a rollback plan.
     UnsafeStep = "UNSAFE_STEP",
     /// Every phase is NOT_EXECUTED. Fix: do the work and record it with `conclaude des run`.
     SilentCompletion = "SILENT_COMPLETION",
     /// A phase is IN_PROGRESS. Fix: finish it.
     AbandonedPhase = "ABANDONED_PHASE",
-    /// A phase is NOT_EXECUTED while others ran. Fix: do it and record it, or skip it with a reason that counts.
+    /// A phase is NOT_EXECUTED while others ran. Fix: do it and record it, or skip it with a valid reason.
     IncompletePhase = "INCOMPLETE_PHASE",
     /// A phase of the list is not in the log. Fix: add it to the log.
     MissingPhase = "MISSING_PHASE",
@@ -69,17 +69,17 @@ codes! {
     DuplicatePhase = "DUPLICATE_PHASE",
     /// A phase has a status that does not exist. Fix: write NOT_EXECUTED, IN_PROGRESS, EXECUTED or SKIPPED.
     UnknownStatus = "UNKNOWN_STATUS",
-    /// Phases are not in their order: by position, by `phase_index` or by their times. Fix: do one phase after the other.
+    /// Phases are out of order: by position, by `phase_index` or by their times. Fix: do one phase after the other.
     PhaseOrder = "PHASE_ORDER",
     /// A phase was executed and has no outcome. Fix: record PASS or FAIL.
     MissingOutcome = "MISSING_OUTCOME",
     /// A phase's outcome is neither PASS nor FAIL. Fix: record PASS or FAIL.
     InvalidOutcome = "INVALID_OUTCOME",
-    /// A phase has failed. Fix: repair what failed and run the phase again, or admit the failure with `conclaude des fail`.
+    /// A phase has failed. Fix: fix the cause and run the phase again, or admit the failure with `conclaude des fail`.
     FailedPhase = "FAILED_PHASE",
-    /// A phase was skipped without a reason that counts, or the last phase was skipped. Fix: give a reason such as `NOT_APPLICABLE: …`.
+    /// A phase was skipped without a valid reason, or the last phase was skipped. Fix: give a reason such as `NOT_APPLICABLE: …`.
     InvalidSkip = "INVALID_SKIP",
-    /// A phase was put off (a warning). Fix: do the phase, or let the user accept it.
+    /// A phase was deferred (a warning). Fix: do the phase, or let the user accept it.
     DeferredSkip = "DEFERRED_SKIP",
     /// A phase took more turns than `max_turns`. Fix: let the user extend the limit.
     TurnLimitExceeded = "TURN_LIMIT_EXCEEDED",
@@ -93,15 +93,15 @@ codes! {
     StaleEvidence = "STALE_EVIDENCE",
     /// A file outside `allowed_file_patterns` was changed since the call. Fix: revert it.
     ScopeViolation = "SCOPE_VIOLATION",
-    /// A gated agent left nothing to judge it by: its transcript is gone. It blocks once. Fix: let the user look at the step.
+    /// A gated agent cannot be judged: its transcript is gone. It blocks once. Fix: let the user look at the step.
     NotJudged = "NOT_JUDGED",
-    /// Whether an agent is gated is not known: its prompt is in no transcript (a warning). Fix: let the user look at the step.
+    /// It is unknown whether an agent is gated: its prompt is in no transcript (a warning). Fix: let the user look at the step.
     PromptNotFound = "PROMPT_NOT_FOUND",
-    /// The judge of `des.judge` says that the agent is not done. Fix: do what it names.
+    /// The judge of `des.judge` says that the agent is not done. Fix: do what it asks for.
     JudgeRefused = "JUDGE_REFUSED",
-    /// The judge could not be asked, or gave no valid answer. Fix: check the key and the network; `des.judge.onError` decides.
+    /// The judge could not be reached, or gave no valid answer. Fix: check the key and the network; `des.judge.onError` decides.
     JudgeFailed = "JUDGE_FAILED",
-    /// A guard of `preToolUse` keeps a tool from being used. Fix: do what its message says.
+    /// A guard of `preToolUse` denies a tool. Fix: do what its message says.
     GuardDenied = "GUARD_DENIED",
     /// A guard of `preToolUse` leaves the call to the user. Fix: answer the question, or permit the call with `conclaude allow`.
     GuardAsks = "GUARD_ASKS",
@@ -113,22 +113,22 @@ codes! {
     Unfinished = "UNFINISHED",
     /// State that a later gate needs cannot be written. Fix: make `.conclaude/` and the state folder writable.
     NotRemembered = "NOT_REMEMBERED",
-    /// A call must be recorded (`audit.required`), and cannot be. Fix: make `.conclaude/audit/` writable.
+    /// A call must be recorded (`audit.required`), but cannot be. Fix: make `.conclaude/audit/` writable.
     NotRecorded = "NOT_RECORDED",
-    /// A gate applies to a payload that cannot be read. Fix: use a client that conclaude knows, or remove the markers.
+    /// A gate applies to an unreadable payload. Fix: use a client that conclaude knows, or remove the markers.
     PayloadInvalid = "PAYLOAD_INVALID",
     /// No command of `worktreeCreate` printed a path. Fix: let one print the folder that it created.
     NoWorktree = "NO_WORKTREE",
-    /// An amount of `budget` is used to the part that `at` names. Fix: do what matters most first, or raise it.
+    /// An amount of `budget` has reached the part that `at` names. Fix: do what matters most first, or raise it.
     BudgetNear = "BUDGET_NEAR",
     /// An amount of `budget` is used up. Fix: finish and report; the user can raise it with `conclaude budget raise`.
     BudgetReached = "BUDGET_REACHED",
-    /// What a model costs is not known, so that a budget of cost denies nothing. Fix: set its price in `report.prices`, or limit tokens.
+    /// The price of a model is unknown, so that a budget of cost denies nothing. Fix: set its price in `report.prices`, or limit tokens.
     PriceUnknown = "PRICE_UNKNOWN",
 }
 
 impl Code {
-    /// Those of guards, of rules for permissions and of budgets. Records have them; texts say the reason instead.
+    /// The codes of guards, permission rules and budgets. Records have them; messages give the reason instead.
     pub const GUARDS: [Code; 7] = [
         Code::GuardDenied,
         Code::GuardAsks,
@@ -144,7 +144,7 @@ impl Code {
         Code::GUARDS.contains(&self)
     }
 
-    /// Where the rule of a finding is written that does not name one.
+    /// The source of the rule, for a finding without a rule.
     #[must_use]
     pub fn written(self) -> RuleSource {
         match self {
@@ -154,7 +154,7 @@ impl Code {
             Code::MarkerMissing | Code::MarkerInvalid => RuleSource::Prompt("DES-VALIDATION"),
             Code::AgentMismatch => RuleSource::Prompt("DES-AGENT"),
             Code::SectionMissing => RuleSource::Config(&["des", "requiredSections"]),
-            Code::RulesChanged => RuleSource::BuiltIn("what Gate 1 saw counts until the agent has stopped"),
+            Code::RulesChanged => RuleSource::BuiltIn("what Gate 1 stored counts until the agent stops"),
             Code::StepBusy => RuleSource::BuiltIn("one agent works on a step at a time"),
             Code::StepDone | Code::StateMismatch => RuleSource::Step("state"),
             Code::UnsafeStep => RuleSource::Step("safety"),
@@ -186,7 +186,7 @@ impl Code {
             Code::GuardDenied | Code::GuardAsks => RuleSource::BuiltIn("guards"),
             Code::PermissionAllowed | Code::PermissionDenied => RuleSource::Config(&["permissionRequest"]),
             Code::NotRemembered => {
-                RuleSource::BuiltIn("an agent is held to what Gate 1 remembers of its call")
+                RuleSource::BuiltIn("an agent must follow what Gate 1 stored about its call")
             }
             Code::NotRecorded => RuleSource::Config(&["audit", "required"]),
             Code::PayloadInvalid => RuleSource::BuiltIn("a gate that cannot be evaluated never allows"),
@@ -210,12 +210,12 @@ pub enum Weight {
     Warn,
 }
 
-/// What a guard says besides its reason.
+/// The additional words of a guard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GuardWords {
-    /// What the user should know who is asked, instead of what Claude should do.
+    /// What the user should know before answering, instead of what Claude should do.
     pub user_fix: Option<String>,
-    /// The part of the call that it is about, where the call alone does not show it.
+    /// The relevant part of the call, if the call alone does not show it.
     pub about: Option<String>,
 }
 
@@ -225,18 +225,18 @@ pub struct Finding {
     pub weight: Weight,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
-    /// What was found. Of a guard: the reason, which is the message of its rule where it has one.
+    /// The description. For a guard: the reason, or the message of its rule.
     pub what: String,
-    /// What to do. Empty where the message of a rule says it.
+    /// The fix. Empty if the message of a rule has it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub fix: String,
     /// What only guards add.
     #[serde(skip)]
     pub guard: Option<Box<GuardWords>>,
-    /// What it was found by.
+    /// The rule that found it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Box<Rule>>,
-    /// What the rule matched: a path, a command, a name.
+    /// The text that the rule matched: a path, a command, a name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matched: Option<String>,
 }
@@ -300,8 +300,8 @@ impl Finding {
 }
 
 impl Finding {
-    /// The finding on one line and cleaned: step files and configs are data. A guard gives its reason, what to do and where its rule
-    /// is; a gate gives `CODE PHASE: what was found → what to do`.
+    /// The finding on one line, cleaned, because step files and configs are untrusted. A guard gives its reason, the fix and the
+    /// rule's position; a gate gives `CODE PHASE: description → fix`.
     #[must_use]
     pub fn text_for(&self, audience: Audience) -> String {
         if self.code.is_of_guard() { self.prose(audience) } else { self.with_code() }
@@ -312,7 +312,7 @@ impl Finding {
         format!("{}{phase}: {} → {}", self.code, clean_line(&self.what), clean_line(&self.fix))
     }
 
-    /// What to do, for who reads it.
+    /// The fix, for this audience.
     #[must_use]
     pub fn fix_for(&self, audience: Audience) -> &str {
         let words = self.guard.as_deref();

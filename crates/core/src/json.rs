@@ -1,5 +1,5 @@
-//! A JSON scanner that decodes only the values that are asked for. Most bytes of transcripts and trails are never needed, so
-//! they are skipped without decoding or validation. A truncated text is still an error.
+//! A JSON scanner that decodes only requested values. Most bytes of transcripts and trails are never needed, so they are skipped
+//! without decoding or validation. A truncated text is still an error.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use thiserror::Error;
 #[error("not the expected JSON")]
 pub struct JsonError;
 
-/// A position in a text, before a value. Every byte is read once, also in nested values.
+/// A position in a text, before a value. Every byte is read once, even in nested values.
 pub struct JsonScanner<'a> {
     text: &'a str,
     at: usize,
@@ -23,7 +23,7 @@ impl<'a> JsonScanner<'a> {
         scan
     }
 
-    /// Reads an object. `take` gets the name of each field as it is written, and must read its value.
+    /// Reads an object. `take` gets the raw name of each field, and must read its value.
     pub fn object(
         &mut self,
         mut take: impl FnMut(&'a str, &mut JsonScanner<'a>) -> Result<(), JsonError>,
@@ -58,7 +58,7 @@ impl<'a> JsonScanner<'a> {
         Ok(())
     }
 
-    /// Reads any value, and returns it as it is written.
+    /// Reads any value, and returns its raw text.
     pub fn value(&mut self) -> Result<&'a str, JsonError> {
         let start = self.at;
         self.at = after_value(self.text.as_bytes(), start).ok_or(JsonError)?;
@@ -85,7 +85,7 @@ impl<'a> JsonScanner<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Nothing else follows.
+    /// Checks that nothing else follows.
     pub fn finish(mut self) -> Result<(), JsonError> {
         self.pass_blanks();
         if self.at == self.text.len() { Ok(()) } else { Err(JsonError) }
@@ -142,12 +142,12 @@ fn after_string(bytes: &[u8], start: usize) -> Option<usize> {
         if rest.get(found) == Some(&b'"') {
             return Some(at);
         }
-        // What is escaped ends nothing.
+        // An escaped character ends nothing.
         at += 1;
     }
 }
 
-/// Nesting is counted and not recursive, since the text is untrusted.
+/// Nesting is counted instead of recursion, because the text is untrusted.
 fn after_nested(bytes: &[u8], start: usize) -> Option<usize> {
     let (mut at, mut depth) = (start, 0_usize);
     loop {
@@ -174,20 +174,20 @@ pub fn text(value: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Whether this is one whole object. What is in it may still be wrong.
+/// Whether this is one complete object. Its content may still be wrong.
 pub fn is_whole_object(text: &str) -> bool {
     let mut scan = JsonScanner::of(text);
     scan.first() == Some(b'{') && scan.value().is_ok() && scan.finish().is_ok()
 }
 
-/// Whether a line has nothing but whole objects.
+/// Whether a line has only complete objects.
 pub fn is_whole_line(line: &[u8]) -> bool {
     objects_of_line(line).all(|object| std::str::from_utf8(object).is_ok_and(is_whole_object))
 }
 
-/// The objects of a line, which has two where two processes wrote at once.
+/// The objects of a line. It has two if two processes wrote at once.
 pub fn objects_of_line(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    // Inside of a string the quote would be escaped.
+    // In a string the quote would be escaped.
     let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();
     let may_have_two = has(b"}{\"") || has(b"} {\"");
     let mut rest = Some(line);
@@ -205,7 +205,7 @@ pub fn objects_of_line(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The fields of an object, found but not decoded. If a field is there twice, the last one counts.
+/// The fields of an object, found but not decoded. The last duplicate counts.
 pub struct ObjectFields<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> ObjectFields<'a> {
@@ -224,7 +224,7 @@ impl<'a> ObjectFields<'a> {
         Ok(ObjectFields(fields))
     }
 
-    /// A value as it is written.
+    /// The raw text of a value.
     pub fn get(&self, name: &str) -> Option<&'a str> {
         self.0.iter().rev().find(|(found, _)| *found == name).map(|(_, value)| *value)
     }
@@ -241,7 +241,7 @@ impl<'a> ObjectFields<'a> {
         self.get(name).and_then(|value| ObjectFields::of(value).ok())
     }
 
-    /// The objects of a list; none if it has something else.
+    /// The objects of a list. Empty if the list has other values.
     pub fn objects(&self, name: &str) -> Vec<ObjectFields<'a>> {
         let mut found = Vec::new();
         let read = self.get(name).map(|value| {

@@ -1,4 +1,4 @@
-//! Everything of conclaude that is pure: reading payloads and configs, planning, deciding, wording. No files, processes, environment or clock.
+//! All pure code of conclaude: payloads, configs, plans, decisions, messages. No files, processes, environment or clock.
 
 #![cfg_attr(
     test,

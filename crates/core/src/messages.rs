@@ -1,4 +1,4 @@
-//! The words of an answer, made from what was planned and what came of it.
+//! The texts of an answer, from the plan and its outcomes.
 
 use std::cmp::Reverse;
 
@@ -25,7 +25,7 @@ pub fn short(script: &str) -> String {
     if cut.len() < first.len() || lines.next().is_some() { format!("{cut} …") } else { cut }
 }
 
-/// What a command is called: its script, unless that is not to be shown.
+/// The name of a command: its script, unless that must not be shown.
 #[must_use]
 pub fn command_name(command: &Command) -> String {
     match &command.message {
@@ -35,7 +35,7 @@ pub fn command_name(command: &Command) -> String {
     }
 }
 
-/// The agent's name and what it is to do, with its id where that is something else.
+/// The agent's name and task, with its id if that differs.
 #[must_use]
 pub fn agent_name(agent: &Agent) -> String {
     let name = clean_line(&agent.name);
@@ -45,7 +45,7 @@ pub fn agent_name(agent: &Agent) -> String {
     }
 }
 
-/// The agent as the user knows it: its name and what it is to do, where that is known.
+/// The agent as the user knows it: its name and task, as far as known.
 fn described(agent: &Agent) -> Option<String> {
     let what = short(agent.description.as_deref()?);
     if what.is_empty() { None } else { Some(format!("{} · \"{what}\"", clean_line(&agent.name))) }
@@ -54,7 +54,7 @@ fn described(agent: &Agent) -> Option<String> {
 /// The gates, as a check.
 const STEP: &str = "the step";
 
-/// What a check is called when it blocks and when it passes later. Remarks have no name.
+/// The name of a check, when it blocks and when it passes later. Remarks have no name.
 #[must_use]
 pub fn check(outcome: &Outcome) -> Option<String> {
     match &outcome.evidence {
@@ -75,7 +75,7 @@ pub fn check(outcome: &Outcome) -> Option<String> {
     }
 }
 
-/// The line about an agent that may stop after blocks by these checks.
+/// The line about an agent that may stop after these checks blocked it.
 #[must_use]
 pub fn block_summary(agent: &Agent, blocks: u32, checks: &[String], outcomes: &[Outcome]) -> String {
     let name = described(agent).unwrap_or_else(|| agent_name(agent));
@@ -88,7 +88,7 @@ pub fn block_summary(agent: &Agent, blocks: u32, checks: &[String], outcomes: &[
     if checks.is_empty() || checks.iter().any(|check| failed.contains(check)) {
         return format!("⚠ {name}: stopped after {blocks}");
     }
-    // The config was changed meanwhile, or is not trusted any more. A step without findings has no outcome.
+    // The config was changed meanwhile, or is no longer trusted. A step without findings has no outcome.
     let ran: Vec<String> = outcomes.iter().filter_map(check).collect();
     let left: Vec<&str> =
         checks.iter().filter(|check| *check != STEP && !ran.contains(check)).map(String::as_str).collect();
@@ -98,7 +98,7 @@ pub fn block_summary(agent: &Agent, blocks: u32, checks: &[String], outcomes: &[
     format!("✓ {name}: {} passed after {blocks}", checks.join(", "))
 }
 
-/// What Claude is asked to do instead of stopping, where nothing else blocks.
+/// The request to Claude instead of stopping, if nothing else blocks.
 #[must_use]
 pub fn asked_to_go_on(outcomes: &[Outcome]) -> Option<&str> {
     let mut blocking = outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Block);
@@ -106,7 +106,7 @@ pub fn asked_to_go_on(outcomes: &[Outcome]) -> Option<&str> {
     if blocking.next().is_none() { Some(&only.message) } else { None }
 }
 
-/// What is shown of a stop whose commands wait.
+/// The message of a stop whose commands wait.
 #[must_use]
 pub fn waiting(agents: &[String]) -> String {
     let names: Vec<String> = agents.iter().map(|name| clean_line(name)).collect();
@@ -129,7 +129,7 @@ pub fn message(plan: &Plan, shown: &str) -> String {
     }
 }
 
-/// What the model reads when it may not use a tool.
+/// The model's message if it may not use a tool.
 #[must_use]
 pub fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
     if let Some(reason) = reason_of(outcomes, Verdict::Block) {
@@ -147,7 +147,7 @@ pub fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
     format!("conclaude denies {what}:\n{}{}", without_notes(outcomes), notes(outcomes))
 }
 
-/// What is shown where something is blocked that is neither a stop nor a tool.
+/// The message of a block that is neither a stop nor a tool.
 #[must_use]
 pub fn refusal(plan: &Plan, outcomes: &[Outcome]) -> String {
     if let Some(reason) = reason_of(outcomes, Verdict::Block) {
@@ -169,24 +169,24 @@ pub fn refusal(plan: &Plan, outcomes: &[Outcome]) -> String {
     format!("{what}:\n{}{}{fix}", without_notes(outcomes), notes(outcomes))
 }
 
-/// What the user is shown when a guard leaves a tool to them.
+/// The user's message if a guard asks about a tool.
 #[must_use]
 pub fn ask_reason(outcomes: &[Outcome]) -> String {
     question(outcomes, Audience::User)
 }
 
-/// The same for Claude, where nobody can be asked.
+/// The same for Claude, if nobody can be asked.
 #[must_use]
 pub fn unasked(plan: &Plan, outcomes: &[Outcome]) -> String {
     let reason = question(outcomes, Audience::Claude);
-    // How the user can decide anyway is added once the record has a number.
+    // How the user can still decide is added once the record has a number.
     if plan.client.never_asks() {
         return reason;
     }
     format!("{reason}\nIn this permission mode nobody can be asked, so it is denied.")
 }
 
-/// How the user can decide where the client cannot ask anybody. The record of the denial has this number, if there is one.
+/// How the user can decide if the client cannot ask. `record` is the number of the denial's record, if there is one.
 #[must_use]
 pub fn never_asked(plan: &Plan, outcomes: &[Outcome], record: Option<u64>) -> String {
     let is_rule = |outcome: &Outcome| {
@@ -196,7 +196,7 @@ pub fn never_asked(plan: &Plan, outcomes: &[Outcome], record: Option<u64>) -> St
     let is_budget =
         |outcome: &&Outcome| outcome.as_finding().is_some_and(|finding| finding.code == Code::BudgetReached);
     let mut questions = outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Ask).peekable();
-    // What only budgets ask about is not permitted call by call.
+    // A budget's question cannot be permitted call by call.
     if questions.peek().is_some() && questions.all(|outcome| is_budget(&outcome)) {
         return format!("In {} nobody can be asked, so it is denied.", plan.client.title);
     }
@@ -218,7 +218,7 @@ fn question(outcomes: &[Outcome], audience: Audience) -> String {
     format!("conclaude asks about this tool:\n{}{}", without_notes(outcomes), notes(outcomes))
 }
 
-/// The text of guards, where only they have something to say. It starts with a reason: many clients show one line.
+/// The text of guards, if only they have something to say. It starts with a reason, because many clients show one line.
 fn of_guards(outcomes: &[Outcome], audience: Audience) -> Option<String> {
     let mut found: Vec<(Verdict, &Finding)> = Vec::new();
     let shown = |outcome: &&Outcome| !outcome.message.is_empty() && outcome.evidence != Evidence::Note;
@@ -226,7 +226,7 @@ fn of_guards(outcomes: &[Outcome], audience: Audience) -> Option<String> {
         let finding = outcome.as_finding().filter(|finding| finding.code.is_of_guard())?;
         found.push((outcome.verdict, finding));
     }
-    // A denial counts, whatever else is a question.
+    // A denial counts, whatever other rules ask.
     found.sort_by_key(|(verdict, _)| Reverse(*verdict));
     let text = match found.as_slice() {
         [] => return None,
@@ -240,7 +240,7 @@ fn of_guards(outcomes: &[Outcome], audience: Audience) -> Option<String> {
     Some(format!("{text}{}", notes(outcomes)))
 }
 
-/// What a blocked agent reads.
+/// The message for a blocked agent.
 #[must_use]
 pub fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> String {
     if let Some(reason) = reason_of(outcomes, Verdict::Block) {
@@ -250,7 +250,7 @@ pub fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> St
         (Blocking::Stop(BlockCounter::Task(_)), _) => {
             ("this task may not be completed yet".to_owned(), "complete it again")
         }
-        // A caller sees only the last message: "done, fixed the lint" would be all that is left of the report.
+        // A caller sees only the last message: "done, fixed the lint" would replace the whole report.
         (Blocking::Stop(BlockCounter::Agent), Some(agent)) => (
             format!("{} may not stop yet", agent_name(agent)),
             "give your complete report again: your caller sees only your last message",
@@ -266,7 +266,7 @@ pub fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> St
     )
 }
 
-/// Whether Gate 3 or the judge blocks. The reason of a command is only that of conclaude.
+/// Whether Gate 3 or the judge blocks. A command's reason comes from conclaude alone.
 fn is_validation(plan: &Plan, outcomes: &[Outcome]) -> bool {
     let is_found = |outcome: &Outcome| {
         outcome.verdict == Verdict::Block
@@ -279,18 +279,18 @@ fn is_validation(plan: &Plan, outcomes: &[Outcome]) -> bool {
 fn without_notes(outcomes: &[Outcome]) -> String {
     let mut outcomes: Vec<Outcome> =
         outcomes.iter().filter(|outcome| outcome.evidence != Evidence::Note).cloned().collect();
-    // Questions come after what is refused.
+    // Questions come after denials.
     outcomes.sort_by_key(|outcome| outcome.verdict == Verdict::Ask);
     shown(&outcomes)
 }
 
-/// The first lines of all notes: an agent that is refused something cannot do anything about the rest.
+/// The first lines of all notes. A refused agent cannot do anything about the rest.
 fn notes(outcomes: &[Outcome]) -> String {
     let notes = outcomes.iter().filter(|outcome| outcome.evidence == Evidence::Note);
     notes.map(|note| format!("\n({})", note.message.lines().next().unwrap_or_default())).collect()
 }
 
-/// What a command has to show: output that is wanted, and every failure.
+/// The message of a command: requested output, and every failure.
 #[must_use]
 pub fn of_command(run: &CommandRun, verdict: Verdict) -> String {
     let name = command_name(&run.command);
@@ -319,26 +319,26 @@ pub fn of_command(run: &CommandRun, verdict: Verdict) -> String {
     text
 }
 
-/// What Claude reads that is asked to go on.
+/// The message with which Claude continues.
 #[must_use]
 pub fn go_on(message: &str, nth: u32, max: u32) -> String {
     format!("{message}\n(conclaude: `stop.infinite`, {nth} of {max} for this prompt)")
 }
 
-/// What is shown once Claude has gone on as often as it may.
+/// The message when Claude has continued as often as allowed.
 #[must_use]
 pub fn gone_on(max: u32) -> String {
     let times = count(max.into(), "time");
     format!("`stop.infinite` made Claude go on {times} (maxBlocks): it may stop now")
 }
 
-/// What is shown when a block is due, but the limit is reached.
+/// The message of a block that the limit prevents.
 #[must_use]
 pub fn allowed_despite(shown: &str, why: &str) -> String {
     format!("{shown}\nThis would have blocked, but the agent may stop: {why}.")
 }
 
-/// Why a block is not due any more.
+/// Why a block is no longer due.
 #[must_use]
 pub fn blocked_already(max: u32) -> String {
     format!("it was blocked {} already (maxBlocks)", count(max.into(), "time"))
@@ -354,7 +354,7 @@ pub fn perhaps_blocked(error: &CountError) -> String {
     format!("it may have been blocked before, and {}", uncounted(error))
 }
 
-/// What to do where a command could not check anything.
+/// The fix for a command that could not check anything.
 fn obstacle_hint(run: &CommandRun, obstacle: Obstacle, verdict: Verdict) -> Option<String> {
     match (verdict, obstacle) {
         (Verdict::Warn, _) if run.reaction() == Reaction::Block => {
@@ -370,7 +370,7 @@ fn obstacle_hint(run: &CommandRun, obstacle: Obstacle, verdict: Verdict) -> Opti
     }
 }
 
-/// The commands that did not run, and the judge that was not asked. Empty if there was nothing to do.
+/// The commands that did not run, and the judge that was not asked. Empty if there were none.
 #[must_use]
 pub fn untrusted(untrusted: &UntrustedSteps) -> String {
     let commands = untrusted.commands().map(|command| format!("{} did not run", command_name(command)));
@@ -389,7 +389,7 @@ pub fn untrusted(untrusted: &UntrustedSteps) -> String {
     format!("⚠ {}: {}. {TRUST_IT}", what.join(", "), untrusted.why)
 }
 
-/// What the user is shown at the start of a session whose config nobody trusts.
+/// The user's message at the start of a session with an untrusted config.
 #[must_use]
 pub fn untrusted_session(why: &str, commands: usize, rules: &[&str]) -> String {
     let mut what = Vec::new();
@@ -397,10 +397,10 @@ pub fn untrusted_session(why: &str, commands: usize, rules: &[&str]) -> String {
         what.push(count(commands as u64, "command"));
     }
     what.extend(rules.iter().map(|rule| (*rule).to_owned()));
-    format!("{why}, so what it would run stays off: {}. {TRUST_IT}", what.join(" and "))
+    format!("{why}. These parts are off: {}. {TRUST_IT}", what.join(" and "))
 }
 
-/// What is shown of a step that admits its failure.
+/// The message of a step that admits its failure.
 #[must_use]
 pub fn honest_failure(step: &str, reason: &str) -> String {
     format!("⚠ the step {} failed, and says so: {}", clean_line(step), clean_line(reason))
@@ -423,7 +423,7 @@ pub fn interrupted(plan: &Plan, outcomes: &[Outcome], signal: &str) -> String {
 
 #[must_use]
 pub fn notification_body(plan: &Plan, outcomes: &[Outcome], session: &str) -> String {
-    // What a guard is against says more than who was refused.
+    // The guard's reason says more than the refused agent's name.
     let mut refused: Vec<&Outcome> =
         outcomes.iter().filter(|outcome| outcome.verdict >= Verdict::Ask).collect();
     refused.sort_by_key(|outcome| Reverse(outcome.verdict));

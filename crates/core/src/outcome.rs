@@ -1,4 +1,4 @@
-//! What came of one step of a plan, whatever kind of step it was.
+//! The outcome of one step of a plan, whatever kind of step it was.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::rule::Rule;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     Pass,
-    /// A permission is given without asking the user.
+    /// The permission is granted without asking the user.
     Grant,
     Warn,
     /// The user decides.
@@ -23,7 +23,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// As records have it.
+    /// The word in records.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl Verdict {
         }
     }
 
-    /// What blocks must be kept apart from what only warns: a blocked agent fixes the first.
+    /// Blocks and warnings have different marks: a blocked agent fixes the blocks first.
     #[must_use]
     pub fn mark(self) -> char {
         match self {
@@ -50,49 +50,49 @@ impl Verdict {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     pub verdict: Verdict,
-    /// What is shown, cleaned; empty for nothing.
+    /// The cleaned message. Empty for nothing.
     pub message: String,
     pub evidence: Evidence,
 }
 
-/// What a record keeps of an outcome.
+/// The part of an outcome that a record keeps.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Evidence {
-    /// A remark beside the others, such as a config that cannot be read.
+    /// A remark, such as a config that cannot be read.
     Note,
     Finding(Finding),
     /// A step file that admits its failure.
     HonestFailure,
-    /// Something that was not run.
+    /// A step that did not run.
     Skipped,
-    /// What Claude is given beside a prompt.
+    /// The context for Claude with a prompt.
     Context(String, RuleMatch),
-    /// Why something was refused that had been allowed, for Claude. It has a record of its own.
+    /// The reason for Claude why an allowed call was refused. It has a separate record.
     Explanation(String),
-    /// A rule allows what another might not.
+    /// A rule allows what another rule might deny.
     Allowed(RuleMatch),
-    /// The user has permitted what this rule is against; with words about the permit.
+    /// The user permitted what this rule forbids. The text describes the permit.
     Permitted(RuleMatch, String),
-    /// How far a budget is used, for the user and for Claude.
+    /// How much of a budget is used, for the user and for Claude.
     Budget(Box<BudgetNotice>),
-    /// What the tool is given instead.
+    /// The replaced input of the tool.
     UpdatedInput(Map<String, Value>),
-    /// Claude is asked to go on.
+    /// Claude must continue.
     Continue,
     Command(Box<CommandRun>),
-    /// What the judge answered, and what was found by it.
+    /// The judge's answer, and its finding.
     Judge(Value, Option<Finding>),
     /// The config has an error that concerns the event.
     ConfigError(Failure),
-    /// A record that must be written cannot be.
+    /// A required record cannot be written.
     Unrecorded(Failure),
 }
 
-/// Something about a budget that is against nothing.
+/// A message about a budget that forbids nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BudgetNotice {
     pub finding: Finding,
-    /// What Claude is told; none where it can do nothing about it.
+    /// The message for Claude. `None` if Claude can do nothing about it.
     pub for_claude: Option<String>,
 }
 
@@ -100,11 +100,11 @@ pub struct BudgetNotice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub text: String,
-    /// Where a text with this part is pending for the user, this one adds nothing.
+    /// If a queued message to the user contains this part, this one adds nothing.
     pub part: String,
 }
 
-/// A rule that is against nothing, and what it matched.
+/// A rule that forbids nothing, and the text that it matched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleMatch {
     pub rule: Rule,
@@ -116,23 +116,23 @@ pub struct CommandRun {
     pub command: Command,
     pub is_success: bool,
     pub is_timeout: bool,
-    /// How it ended, in words that follow "it".
+    /// How it ended, in words after "it".
     pub status: String,
     pub exit_code: Option<i32>,
     pub started: Timestamp,
     pub duration: Duration,
-    /// What is shown of its output.
+    /// The shown part of its output.
     pub stdout: Option<String>,
     pub stderr: Option<String>,
-    /// What it printed, where that is part of the answer.
+    /// Its output, if that is part of the answer.
     pub answer: Option<String>,
-    /// What it answers as a hook, where it does.
+    /// Its answer, if it is a hook.
     pub reply: Option<Box<HookReply>>,
-    /// The end of both streams, where it is recorded.
+    /// The end of both streams, if it is recorded.
     pub output: Option<String>,
 }
 
-/// What keeps a command from checking anything. An agent can hardly fix it, so it blocks the agent's stop once.
+/// Why a command could not check anything. An agent can hardly fix it, so it blocks the agent's stop only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     Timeout,
@@ -141,7 +141,7 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    /// What blocks an agent, as the subject of a sentence.
+    /// The cause of a block, as the subject of a sentence.
     #[must_use]
     pub fn cause(self) -> &'static str {
         match self {
@@ -151,13 +151,12 @@ impl Obstacle {
     }
 }
 
-/// The exit code of a shell for a program that cannot be executed, and for one that is not there.
+/// The exit codes of a shell for a program that cannot be executed, and for a missing one.
 pub const NOT_EXECUTABLE: i32 = 126;
 pub const NOT_FOUND: i32 = 127;
 
 impl CommandRun {
-    /// Shells, and what runs scripts for others, exit with 127 for a program that is not there and with 126 for one that
-    /// cannot be executed.
+    /// Shells and launchers of scripts exit with 127 for a missing program, and with 126 for one that cannot be executed.
     #[must_use]
     pub fn obstacle(&self) -> Option<Obstacle> {
         match self.exit_code {
@@ -167,7 +166,7 @@ impl CommandRun {
         }
     }
 
-    /// What follows from it unless it succeeds.
+    /// The reaction to it unless it succeeds.
     #[must_use]
     pub fn reaction(&self) -> Reaction {
         if self.is_timeout { self.command.on_timeout } else { self.command.on_failure }
@@ -186,16 +185,16 @@ impl Outcome {
         Outcome { verdict: Verdict::Pass, message: String::new(), evidence }
     }
 
-    /// A finding; it blocks where violations do.
+    /// A finding. It blocks if violations block.
     #[must_use]
     pub fn finding(finding: Finding, violations_block: bool) -> Outcome {
         let verdict = if finding.blocks() && violations_block { Verdict::Block } else { Verdict::Warn };
-        // The mark is the finding's own: where violations only warn, one still sees what would have blocked.
+        // The mark is the finding's own: if violations only warn, the user still sees what would have blocked.
         let mark = if finding.blocks() { Verdict::Block.mark() } else { Verdict::Warn.mark() };
         Outcome { verdict, message: format!("{mark} {finding}"), evidence: Evidence::Finding(finding) }
     }
 
-    /// What a guard, or a rule for permissions, is against. A question is one to the user.
+    /// What a guard or a permission rule found. A question is for the user.
     #[must_use]
     pub fn of_guard(verdict: Verdict, finding: Finding) -> Outcome {
         let audience = if verdict == Verdict::Ask { Audience::User } else { Audience::Claude };
@@ -213,12 +212,12 @@ impl Outcome {
         Outcome::failing(Evidence::Unrecorded(Failure { part: text.clone(), text }))
     }
 
-    /// Without a message: whether it is shown beside those of the others is decided with the exit code.
+    /// Without a message: the exit code decides whether it is shown with the others.
     fn failing(evidence: Evidence) -> Outcome {
         Outcome { verdict: Verdict::Warn, message: String::new(), evidence }
     }
 
-    /// Why the event fails because of it.
+    /// Why it makes the event fail.
     #[must_use]
     pub fn failure(&self) -> Option<&Failure> {
         match &self.evidence {
@@ -235,20 +234,20 @@ impl Outcome {
         }
     }
 
-    /// What a command answered as a hook.
+    /// The answer of a command that acts as a hook.
     #[must_use]
     pub fn reply(&self) -> Option<&HookReply> {
         self.run()?.reply.as_deref()
     }
 
-    /// What it only warns of because an agent is blocked by it once: it fails as before.
+    /// The obstacle, if it only warns because it has already blocked the agent once.
     #[must_use]
     pub fn repeated_obstacle(&self) -> Option<Obstacle> {
         let run = self.run()?;
         if self.verdict == Verdict::Warn && run.reaction() == Reaction::Block { run.obstacle() } else { None }
     }
 
-    /// What the tool is given instead because of it.
+    /// The replaced input of the tool.
     #[must_use]
     pub fn updated_input(&self) -> Option<&Map<String, Value>> {
         match &self.evidence {
@@ -257,7 +256,7 @@ impl Outcome {
         }
     }
 
-    /// What Claude is given because of it.
+    /// The text for Claude.
     #[must_use]
     pub fn for_claude(&self) -> Option<&str> {
         match &self.evidence {

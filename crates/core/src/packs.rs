@@ -6,7 +6,7 @@ use crate::yaml::{Node, Span, Spanned};
 
 mod trees;
 
-/// A pack: an ordinary config file, whose first line says what it is for.
+/// A pack: an ordinary config file. Its first line describes it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Pack {
     pub name: &'static str,
@@ -29,7 +29,7 @@ pub const ALL: [Pack; 7] = [
 ];
 
 impl Pack {
-    /// Its values, as if its text were read, without the names of its rules.
+    /// Its values, as if its text had been read, without the names of its rules.
     pub fn tree(&self) -> Spanned<Node> {
         self.tree.tree()
     }
@@ -60,7 +60,7 @@ pub struct PackRule {
     pub name: &'static str,
     /// The key of its list, such as `uneditableFiles`.
     pub list: &'static str,
-    /// What it does unless a config changes that.
+    /// Its action unless a config changes it.
     pub action: RuleAction,
     pub message: &'static str,
     /// In the text of its pack, counted from 1.
@@ -83,11 +83,11 @@ impl PackRule {
         })
     }
 
-    /// The name of the rule in this line of a pack. None for a line of another file.
+    /// The name of the rule in this line of a pack. `None` for other files.
     pub fn name_at(file: &str, line: usize) -> Option<&'static str> {
         let name = file.strip_prefix(PACK)?;
         let pack = ALL.iter().find(|pack| pack.name == name)?;
-        // Explanations ask for each rule that they compare.
+        // Explanations look up each rule that they compare.
         let is_there = |rule: &&PackValue| matches!(rule, PackValue::Map((_, _, at), _) if *at == line);
         match pack.rule_values().map(|(_, rule)| rule).find(is_there)?.value_of("name") {
             Some(PackValue::Text(_, name)) => Some(name),
@@ -96,11 +96,11 @@ impl PackRule {
     }
 }
 
-/// Where a value is in the text of its pack: its first byte, the end, and the line.
+/// The position of a value in its pack: its first byte, its end, and its line.
 type TextRange = (usize, usize, usize);
 
-/// A value of a pack, read when the program was written: reading the YAML of all packs took longer than everything else that an
-/// event does.
+/// A value of a pack. It was read when the program was built: reading the YAML of all packs took longer than the rest of an
+/// event.
 #[derive(Debug, PartialEq, Eq)]
 enum PackValue {
     Flag(TextRange, bool),
@@ -131,7 +131,7 @@ impl PackValue {
                 let entry = |(at, key, value): &(TextRange, &'static str, PackValue)| {
                     (Spanned { value: (*key).into(), span: span(*at) }, value.tree())
                 };
-                // Every event pays for what is in the tree. The few that need a name look it up by its line.
+                // Every event pays for the size of the tree. The few that need a name look it up by its line.
                 let entries = entries.iter().filter(|(_, key, _)| *key != "name");
                 (at, Node::Map(entries.map(entry).collect()))
             }
@@ -156,7 +156,7 @@ pub enum UnknownPack {
 /// The pack of this name, with `pack:` or without.
 ///
 /// # Errors
-/// Says which pack was probably meant, or which packs there are.
+/// Names the pack that was probably meant, or all packs.
 pub fn find(name: &str) -> Result<&'static Pack, UnknownPack> {
     let name = name.trim();
     let name = name.strip_prefix(PACK).unwrap_or(name);

@@ -1,4 +1,4 @@
-//! Patterns over names and other texts by which an event is compared, and which of a list apply in which order.
+//! Patterns over names and other texts of an event, and their order in a list.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub struct Pattern(Box<str>);
 /// A longer pattern is a mistake.
 pub const MAX_CHARS: usize = 256;
 
-/// A longer text is not compared with a glob. It may be a prompt of any length, and a section may have hundreds of patterns.
+/// A longer text is not compared with a glob. A prompt may have any length, and a section hundreds of patterns.
 const MAX_COMPARED_BYTES: usize = 1 << 20;
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -50,10 +50,10 @@ impl fmt::Display for Pattern {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MatchMode {
-    /// All that match: `*` first, the rest in the order of the file.
+    /// All matching entries: `*` first, the others in the order of the file.
     #[default]
     All,
-    /// The first that matches in the order of the file, and no other.
+    /// Only the first matching entry in the order of the file.
     First,
 }
 
@@ -62,7 +62,7 @@ fn first_glob_character(text: &str) -> Option<usize> {
     text.bytes().position(|byte| matches!(byte, b'*' | b'?' | b'[' | b']' | b'{' | b'}' | b'\\'))
 }
 
-/// The usual forms are matched without compiling a glob, which is slow.
+/// The usual forms. They match without compiling a glob, which is slow.
 enum Form<'a> {
     Literal,
     /// `prefix*`, and `*` alone.
@@ -73,7 +73,7 @@ enum Form<'a> {
     Glob,
 }
 
-/// Whether the pattern contains a `|`, probably by mistake: Claude Code's own matchers separate alternatives by it. `\|` and
+/// Whether the pattern contains a `|`, probably by mistake: Claude Code's own matchers separate alternatives with it. `\|` and
 /// `[|]` mean the character.
 fn has_bar(text: &str) -> bool {
     let (mut is_escaped, mut is_class) = (false, false);
@@ -89,7 +89,7 @@ fn has_bar(text: &str) -> bool {
     })
 }
 
-/// Names that are separated by `|` or `,`, as in Claude Code's own matchers, in the notation of a glob: `{Edit,Write}`.
+/// Names separated by `|` or `,`, as in Claude Code's own matchers, as a glob: `{Edit,Write}`.
 #[must_use]
 pub fn alternatives_of(text: &str) -> Option<String> {
     let (mut is_escaped, mut is_class, mut depth) = (false, false, 0_usize);
@@ -112,7 +112,7 @@ pub fn alternatives_of(text: &str) -> Option<String> {
         return None;
     }
     let text = text.trim().trim_start_matches('^').trim_end_matches('$').replace("(?:", "(");
-    // Groups of a regular expression are braces of a glob.
+    // Groups of a regular expression become braces of a glob.
     let (mut names, mut name, mut depth) = (Vec::new(), String::new(), 0_usize);
     for c in text.chars() {
         match c {
@@ -141,7 +141,7 @@ pub fn alternatives_of(text: &str) -> Option<String> {
     }
 }
 
-/// A part of a glob as one of a regular expression.
+/// A part of a glob as a regular expression.
 fn expression(glob: &str) -> Option<String> {
     let part = |c: char| match c {
         '*' => Some(".*".to_owned()),
@@ -170,8 +170,8 @@ impl Pattern {
         &*self.0 == "*"
     }
 
-    /// The same as alternatives of a regular expression: names, and where the glob has them `.*` and `.`. None for a class, an
-    /// escape, nested braces, and for what matches everything.
+    /// The pattern as alternatives of a regular expression: names, with `.*` and `.` for wildcards. `None` for a class, an
+    /// escape, nested braces, and for a pattern that matches everything.
     #[must_use]
     pub fn alternatives(&self) -> Option<Vec<String>> {
         let (head, list, tail) = match self.0.split_once('{') {
@@ -187,7 +187,7 @@ impl Pattern {
         all.filter(|all| !all.iter().any(|one| one.is_empty() || one.chars().all(|c| matches!(c, '.' | '*'))))
     }
 
-    /// The whole glob; this is one of its alternatives.
+    /// The whole glob, given one of its alternatives.
     #[must_use]
     pub fn of_alternative(expression: &str) -> Option<Pattern> {
         let (mut glob, mut rest) = (String::new(), expression.chars().peekable());
@@ -219,8 +219,8 @@ impl Pattern {
         }
     }
 
-    /// Whether the pattern matches the name of an agent, or whatever else the event is compared by: a tool, a task, a prompt. What is
-    /// too long to be compared in time counts as matched: a model may have written it, and no rule is switched off by its length.
+    /// Whether the pattern matches the name of an agent, or another value of the event: a tool, a task, a prompt. A text that is
+    /// too long to be compared counts as a match: a model may have written it, and its length must not switch off rules.
     ///
     /// # Errors
     /// Says what is wrong with the glob.
@@ -260,10 +260,10 @@ impl Pattern {
     }
 }
 
-/// The entries whose pattern is one that applies, in the order in which they run.
+/// The entries whose pattern applies, in the order in which they run.
 ///
 /// # Errors
-/// Says which pattern cannot be evaluated: a broken rule must not silently mean "does not apply".
+/// Names the pattern that cannot be evaluated: a broken rule must not silently mean "does not apply".
 pub fn select_by<T>(
     entries: &[(Pattern, T)],
     mode: MatchMode,

@@ -1,35 +1,35 @@
-//! What a permit of the user covers: `conclaude allow` lets a call through that a guard or a rule for permissions is against.
+//! The scope of a user's permit: `conclaude allow` permits a call that a guard or a permission rule forbids.
 
 use thiserror::Error;
 
 use crate::finding::Code;
 use crate::rule::{OUT_OF_TIME, OWN_FILES};
 
-/// Why a permit does not cover what was found.
+/// Why a permit does not cover a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum NotCovered {
+pub enum PermitRefusal {
     #[error("agents can never change conclaude's own files and settings: change them yourself")]
     OwnFiles,
     #[error("what the call does could not be determined in time")]
     Undecided,
     #[error(
-        "only guards and rules for permissions can be overruled, not gates, commands, or a payload that cannot be read"
+        "only guards and permission rules can be overridden, not gates, commands, or a payload that cannot be read"
     )]
     OtherCheck,
 }
 
-/// Whether a permit covers a finding with this code, by a rule that is built in under this name or is in a config.
+/// Whether a permit covers a finding with this code. Its rule is in a config, or built in under this name.
 ///
 /// # Errors
-/// Says why it does not.
-pub fn check_coverage(code: &str, built_in: Option<&str>) -> Result<(), NotCovered> {
+/// The reason why it does not.
+pub fn check_coverage(code: &str, built_in: Option<&str>) -> Result<(), PermitRefusal> {
     let covered = [Code::GuardDenied, Code::GuardAsks, Code::PermissionDenied];
     if !covered.iter().any(|one| one.as_str() == code) {
-        return Err(NotCovered::OtherCheck);
+        return Err(PermitRefusal::OtherCheck);
     }
     match built_in {
-        Some(OWN_FILES) => Err(NotCovered::OwnFiles),
-        Some(OUT_OF_TIME) => Err(NotCovered::Undecided),
+        Some(OWN_FILES) => Err(PermitRefusal::OwnFiles),
+        Some(OUT_OF_TIME) => Err(PermitRefusal::Undecided),
         _ => Ok(()),
     }
 }

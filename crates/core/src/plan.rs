@@ -1,4 +1,4 @@
-//! What applies to an event, in order and with the reason: pure data, complete before anything runs.
+//! The steps of an event, in order and with their reasons: pure data, complete before anything runs.
 
 use crate::agent::Agent;
 use crate::config::{GateConfig, INFINITE, JUDGE};
@@ -21,32 +21,32 @@ pub use step::{
 };
 use step::{PlannedStep, commands_in};
 
-/// What an event's handling will do.
+/// The steps of handling an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub event: EventKind,
     pub agent: Option<Agent>,
-    /// Gates, then commands, then the judge; what is remembered of the call of an agent comes last.
+    /// Gates, then commands, then the judge. The record of an agent's call comes last.
     pub steps: Vec<Step>,
-    /// The config cannot be read, for this reason: gates run with their defaults.
+    /// Why the config cannot be read: gates run with their defaults.
     pub config_error: Option<String>,
-    /// What would be done as well, if the config were trusted.
+    /// The steps that would run as well if the config were trusted.
     pub untrusted: Option<UntrustedSteps>,
-    /// What gates judge by: what the config said when Gate 1 let the agent in, else what it says now.
+    /// The settings of the gates: from the time when Gate 1 allowed the agent, else the current ones.
     pub gates: GateConfig,
     /// The client whose event it is.
     pub client: &'static Dialect,
-    /// Whether the user can be asked, in the session's permission mode.
+    /// Whether the user can be asked in the session's permission mode.
     pub can_ask: bool,
-    /// Values that do not fit into an environment.
+    /// Values that do not fit into the environment.
     pub warnings: Vec<String>,
-    /// What the patterns of the section were compared with.
+    /// The value that the patterns of the section were compared with.
     pub subject: String,
     /// Commands of the section that do not run.
     pub unmatched: Vec<UnmatchedCommand>,
 }
 
-/// What is not done, and why.
+/// The skipped steps, and why.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UntrustedSteps {
     pub why: String,
@@ -54,7 +54,7 @@ pub struct UntrustedSteps {
 }
 
 impl Plan {
-    /// A plan to do nothing.
+    /// An empty plan.
     #[must_use]
     pub fn empty(event: EventKind) -> Plan {
         Plan {
@@ -91,13 +91,13 @@ impl Plan {
         commands_in(&self.steps)
     }
 
-    /// Whether any step may end in a block. Rules for permissions are left out: without an answer Claude Code asks the user.
+    /// Whether any step may block. Permission rules do not count: without an answer Claude Code asks the user.
     #[must_use]
     pub fn can_block(&self) -> bool {
         let by_rule = self.steps.iter().any(|step| step.action.refuses_at(self.event));
         let by_gate = match self.gate() {
             None | Some(Gate::Helper { .. }) => false,
-            // Whatever the config says, nobody writes what belongs to the gates.
+            // Nobody may write the files of the gates, whatever the config says.
             Some(Gate::Write { .. }) => true,
             Some(Gate::Call { .. } | Gate::Stop { .. } | Gate::MissingState { .. }) => {
                 self.gates.des.blocks()
@@ -125,7 +125,7 @@ impl UntrustedSteps {
         commands_in(&self.steps)
     }
 
-    /// The patterns of context that was not given.
+    /// The patterns of skipped context.
     pub fn contexts(&self) -> impl Iterator<Item = &str> {
         self.steps.iter().filter_map(|step| match &step.action {
             Action::Context(context) => Some(context.pattern()),
@@ -133,7 +133,7 @@ impl UntrustedSteps {
         })
     }
 
-    /// Whether Claude was not made to go on.
+    /// Whether the skipped steps would have made Claude continue.
     #[must_use]
     pub fn has_continue(&self) -> bool {
         self.steps.iter().any(|step| matches!(step.action, Action::Continue(_)))
@@ -148,12 +148,12 @@ impl UntrustedSteps {
 /// Makes the plan.
 ///
 /// # Errors
-/// When a pattern of the event's section cannot be evaluated.
+/// If a pattern of the event's section cannot be evaluated.
 pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     let event = facts.event.kind;
     let at_call = facts.gate.and_then(|gate| gate.at_call.as_ref());
     let gates = at_call.cloned().unwrap_or_else(|| GateConfig::of(facts.config));
-    // A gate that let an agent in also looks when it leaves.
+    // A gate that allowed an agent to start also checks its stop.
     let is_gated = gates.des.is_enabled() || at_call.is_some();
     let gate = if is_gated { facts.gate.map(|facts| &facts.gate) } else { None };
     let mut steps: Vec<Step> =
@@ -182,7 +182,7 @@ pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
         steps.push(Step::itself(unknown.action()));
     }
     let untrusted = add_trusted(&mut steps, of_config);
-    // Also where none of them runs: Claude Code waits for a path anyway.
+    // Also if none of them runs: Claude Code waits for a path anyway.
     let has_commands = commands_in(&steps).next().is_some() || untrusted.is_some() || !unmatched.is_empty();
     if has_commands && event.blocking() == Blocking::Worktree {
         steps.push(Step::itself(Action::Worktree));
@@ -205,27 +205,27 @@ pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     })
 }
 
-/// Guards and the rules for permissions, which compare a tool that is about to be used, or that the user is asked about.
+/// Guards and permission rules: they compare a tool before its use, or when the user is asked about it.
 fn rules(facts: &Facts<'_>) -> Vec<Action> {
     let guards = || Action::Guards(facts.config.guards.clone());
     match facts.event.kind {
-        // Guards only refuse, so they count also where nothing may run.
+        // Guards only refuse, so they apply even if nothing may run.
         EventKind::PreToolUse => vec![guards()],
         EventKind::PermissionRequest if facts.config.permissions.has_rules() => {
-            // A file that nobody trusts allows nothing.
+            // An untrusted file allows nothing.
             let permissions =
                 facts.config.permissions.trusted(|source| facts.origins.untrusted_source(source).is_none());
             let may_allow = permissions.may_allow();
             let permissions = Action::Permissions(Box::new(permissions));
-            // Where a guard asks, Claude Code asks the user in this way as well: no rule may answer for the user then.
+            // If a guard asks, Claude Code asks the user in this way as well. Then no rule may answer for the user.
             if may_allow { vec![guards(), permissions] } else { vec![permissions] }
         }
         _ => Vec::new(),
     }
 }
 
-/// A judge sends what it judges to a server, with the user's key: like a command, not for a project that nobody trusts. One that Gate 1
-/// remembered was trusted then.
+/// A judge sends data to a server, with the user's key. So it needs a trusted project, like a command. A judge that Gate 1 stored
+/// was trusted then.
 fn judge<'a>(facts: &Facts<'a>, gates: &GateConfig) -> Option<PlannedStep<'a>> {
     let judge = gates.des.judge.clone()?;
     let is_remembered = facts.gate.is_some_and(|gate| gate.at_call.is_some());
@@ -233,8 +233,8 @@ fn judge<'a>(facts: &Facts<'a>, gates: &GateConfig) -> Option<PlannedStep<'a>> {
     Some((Step { reason: Reason::Judge, action: Action::Judge(judge) }, untrusted))
 }
 
-/// What a session uses is counted at these events, and compared with its budget where something can follow from that. It comes after
-/// everything that may refuse a tool: only calls that are made count.
+/// At these events a session's usage is counted, and compared with its budget if that can have a result. It comes after
+/// everything that may refuse a tool: only executed calls count.
 fn budget(facts: &Facts<'_>) -> Option<Action> {
     let config = facts.config.budget.as_ref()?;
     if config.is_for(facts.event.kind, facts.event.client.has_usage()) {
@@ -244,7 +244,7 @@ fn budget(facts: &Facts<'_>) -> Option<Action> {
     }
 }
 
-/// Adds the steps that may run; those that may not are returned.
+/// Adds the steps that may run, and returns the others.
 fn add_trusted(steps: &mut Vec<Step>, of_config: Vec<PlannedStep<'_>>) -> Option<UntrustedSteps> {
     let mut untrusted: Option<UntrustedSteps> = None;
     for (step, why) in of_config {
@@ -259,8 +259,8 @@ fn add_trusted(steps: &mut Vec<Step>, of_config: Vec<PlannedStep<'_>>) -> Option
     untrusted
 }
 
-/// What the main thread's stop does beside its commands. While background agents run there is more to come, and the stop comes
-/// again after it.
+/// The steps of the main thread's stop besides its commands. While background agents run, the work is not finished: the stop
+/// comes again after them.
 fn at_stop<'a>(facts: &Facts<'a>, mut steps: Vec<PlannedStep<'a>>) -> Vec<PlannedStep<'a>> {
     let infinite = facts.config.stop.infinite().map(|message| Action::Continue(message.to_owned()));
     let untrusted = facts.origins.untrusted(&INFINITE);
@@ -268,14 +268,14 @@ fn at_stop<'a>(facts: &Facts<'a>, mut steps: Vec<PlannedStep<'a>>) -> Vec<Planne
     if steps.is_empty() || facts.running.is_empty() {
         return steps;
     }
-    // Claude Code waits with no hook.
+    // Claude Code does not wait for a hook.
     let is_hook = |(step, _): &PlannedStep<'_>| matches!(&step.action, Action::Command(one) if one.is_hook());
     let (mut steps, waiting): (Vec<PlannedStep<'_>>, Vec<PlannedStep<'_>>) =
         steps.into_iter().partition(is_hook);
     if waiting.is_empty() {
         return steps;
     }
-    // One that may run is enough to wait for.
+    // A single command that may run is enough to wait.
     let untrusted = waiting.iter().map(|(_, why)| *why).min().flatten();
     let waiting = waiting.into_iter().filter(|(_, why)| *why == untrusted).map(|(step, _)| step).collect();
     let waiting = PendingStop { agents: facts.running.to_vec(), steps: waiting };

@@ -1,4 +1,4 @@
-//! What tokens cost: the list prices of Claude's models, and the user's own (`report.prices`), which count first.
+//! The cost of tokens: the list prices of Claude's models, and the user's own prices (`report.prices`), which come first.
 
 use serde::Serialize;
 
@@ -70,7 +70,7 @@ impl Tokens {
     }
 }
 
-/// What tokens of a model cost in dollars. `None` for a model without a price.
+/// The cost of a model's tokens in dollars. `None` for a model without a price.
 #[must_use]
 pub fn cost(model: &str, tokens: Tokens, own: &PriceTable) -> Option<f64> {
     let list = own.of(model).map(own_price).or_else(|| list_price(model))?;
@@ -100,14 +100,14 @@ fn own_price(price: &PriceConfig) -> ListPrice {
 }
 
 fn list_price(model: &str) -> Option<ListPrice> {
-    // Clouds write the maker, or a region and the maker, before the name.
+    // Clouds put the maker, or a region and the maker, before the name.
     let name = model.rsplit_once('/').map_or(model, |(_, name)| name);
     let name = name.rsplit_once("anthropic.").map_or(name, |(_, name)| name);
     let found = LIST.iter().find(|row| name.strip_prefix(row.model).is_some_and(is_version))?;
     Some(ListPrice { ..*found })
 }
 
-/// Whether this is what may follow the name of the same model: a date, `-latest`, the version of a cloud, a window `[1m]`.
+/// Whether this suffix still means the same model: a date, `-latest`, the version of a cloud, a window `[1m]`.
 fn is_version(rest: &str) -> bool {
     let dated = rest.strip_prefix(['-', '@']).unwrap_or(rest);
     let digits = dated.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,4 +1,4 @@
-//! A rule as records and explanations name it: its key, what it compares, and where it is written.
+//! A rule in records and explanations: its key, its subject, and its position.
 
 use std::fmt;
 use std::path::Path;
@@ -8,10 +8,10 @@ use serde::Serialize;
 use crate::config::{Origins, PACK, PACKS, RuleAction};
 use crate::packs::PackRule;
 
-/// The key of rules that no config has.
+/// The key of rules that are in no config.
 pub const BUILT_IN: &str = "built-in";
 
-/// Rules that are built in, and that no permit of the user overrules.
+/// Built-in rules that no permit of the user overrides.
 pub const OWN_FILES: &str = "conclaude's own files";
 pub const OUT_OF_TIME: &str = "out of time";
 
@@ -27,7 +27,7 @@ pub struct Rule {
     /// Counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// The name of a pack's rule, by which a config switches it.
+    /// The name of a pack's rule, with which a config switches it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<&'static str>,
 }
@@ -44,7 +44,7 @@ impl Rule {
         Rule { pattern: Some(what.to_owned()), ..Rule::key(BUILT_IN) }
     }
 
-    /// What it is called, if it is built in.
+    /// The name of a built-in rule.
     #[must_use]
     pub fn built_in_name(&self) -> Option<&str> {
         if self.key == BUILT_IN { self.pattern.as_deref() } else { None }
@@ -65,8 +65,8 @@ impl Rule {
         self
     }
 
-    /// The same with the file and the line of the value below these keys of the config, or without them if the default applies.
-    /// Files are named relative to the root.
+    /// The same with the file and the line of the value below these keys of the config. Without them if the default applies. File
+    /// names are relative to the root.
     #[must_use]
     pub fn located(self, origins: &Origins, keys: &[&str], root: &Path) -> Rule {
         match origins.position(keys, Some(root)) {
@@ -75,19 +75,19 @@ impl Rule {
         }
     }
 
-    /// The file and the line, as editors take them; of a pack the name of the rule, by which it can be switched.
+    /// The file and the line, as editors accept them. For a pack, the name of the rule, with which it can be switched.
     #[must_use]
     pub fn position(&self) -> Option<String> {
         Some(position(self.file.as_ref()?, self.line, self.name))
     }
 
-    /// What switches it off, where a config can do that by its name.
+    /// The switch for its name, if a config can switch it off.
     #[must_use]
     pub fn switch_off(&self) -> Option<String> {
         switch_off(self.file.as_ref()?, self.name?)
     }
 
-    /// Where it is, for the reader of a message: its position, what is built in, or the key whose default counts.
+    /// The position of a rule for messages: its file and line, `built-in`, or the key whose default applies.
     #[must_use]
     pub fn place(&self) -> String {
         match (self.position(), &self.pattern) {
@@ -98,7 +98,7 @@ impl Rule {
     }
 }
 
-/// Where a rule is written.
+/// The position of a rule.
 #[must_use]
 pub fn position(file: &str, line: Option<usize>, name: Option<&str>) -> String {
     match (name, line) {
@@ -108,7 +108,7 @@ pub fn position(file: &str, line: Option<usize>, name: Option<&str>) -> String {
     }
 }
 
-/// What a config writes to switch a rule of a pack off.
+/// The switch in a config for a rule of a pack.
 #[must_use]
 pub fn switch_off(file: &str, name: &str) -> Option<String> {
     let pack = file.strip_prefix(PACK)?;
@@ -123,21 +123,21 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Where the rule of a finding is written.
+/// The source of a finding's rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleSource {
-    /// Under these keys of the config; without them the default counts.
+    /// These keys of the config. Without them the default applies.
     Config(&'static [&'static str]),
-    /// In a marker of the agent's prompt.
+    /// A marker of the agent's prompt.
     Prompt(&'static str),
-    /// In this field of the step file.
+    /// This field of the step file.
     Step(&'static str),
-    /// Nowhere: it always applies.
+    /// Built in: it always applies.
     BuiltIn(&'static str),
 }
 
 impl RuleSource {
-    /// The rule, with its position where it is in the config.
+    /// The rule, with its position if it is in the config.
     #[must_use]
     pub fn rule(self, origins: &Origins, root: &Path) -> Rule {
         match self {

@@ -1,4 +1,4 @@
-//! Budgets: how far the amounts of `budget` are used, what follows from that, and the words for it.
+//! Budgets: how much of each amount of `budget` is used, the reaction, and the messages.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,27 +9,27 @@ use crate::prices::Tokens;
 use crate::rule::Rule;
 use crate::text::count;
 
-/// Tokens as budgets count them: what is read from the cache costs, and does not count.
+/// Tokens as budgets count them: reads from the cache have a cost, but are not counted.
 #[must_use]
 pub fn counted(tokens: Tokens) -> u64 {
     tokens.input.saturating_add(tokens.output).saturating_add(tokens.cache_write)
 }
 
-/// How far an amount is used.
+/// How much of an amount is used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Meter {
     pub limit: Limit,
-    /// The amount of the config with what the user has added to it.
+    /// The amount of the config, with the user's raises.
     pub amount: f64,
-    /// None where a price is not known.
+    /// `None` if a price is unknown.
     pub used: Option<f64>,
-    /// The same with the tool call that is about to be made.
+    /// The usage including the next tool call.
     pub with_call: Option<f64>,
-    /// The agent, where it is the budget of one.
+    /// The agent, if it is the budget of an agent.
     pub agent: Option<String>,
 }
 
-/// At what something is to be decided.
+/// The moment of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     Tool,
@@ -38,28 +38,28 @@ pub enum Moment {
     Notification,
 }
 
-/// What was said about an amount in this session, and what the user answered.
+/// The messages about an amount in this session, and the user's answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Marks {
-    /// It was told that the amount is used in part, and that it is used up.
+    /// It was reported that the amount is partly used, and that it is used up.
     pub told: bool,
     pub reached: bool,
     /// The user said yes at this percentage.
     pub agreed: Option<u64>,
-    /// The call that the user was asked about last, and at which percentage.
+    /// The call that the user was last asked about, and the percentage.
     pub asked: Option<(String, u64)>,
-    /// The user was shown that an agent is denied its tools.
+    /// It was shown to the user that an agent's tools are denied.
     pub denied: bool,
 }
 
-/// What follows for one amount.
+/// The reaction for one amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeterReading {
     Fine,
-    /// It is used in part, which is told now.
+    /// It is partly used, which is reported now.
     Near,
-    /// It is used up, which is told now.
+    /// It is used up, which is reported now.
     UsedUp,
     /// The user is asked, at this percentage.
     Asks(u64),
@@ -72,13 +72,13 @@ const STEP: u64 = 10;
 const ALL: u64 = 100;
 
 impl Meter {
-    /// How much of it is used; rounded down, so that 100 is all of it.
+    /// The used percentage, rounded down, so that 100 means used up.
     #[must_use]
     pub fn percent(&self) -> Option<u64> {
         self.used.map(|used| percent(used, self.amount))
     }
 
-    /// What follows, and what is remembered of that.
+    /// The reaction, and the new marks.
     #[must_use]
     pub fn read(&self, at: u32, then: BudgetReaction, moment: Moment, marks: &mut Marks) -> MeterReading {
         let Some(used) = self.percent() else { return MeterReading::Fine };
@@ -93,7 +93,7 @@ impl Meter {
                         MeterReading::Asks(level)
                     }
                 }
-                // Nothing else tells the user at a prompt.
+                // The user sees nothing else at a prompt.
                 (BudgetReaction::Ask, Moment::Prompt) => MeterReading::UsedUp,
                 _ if marks.reached => MeterReading::Fine,
                 _ => {
@@ -113,11 +113,11 @@ impl Meter {
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float is cut to the range")]
 fn percent(used: f64, amount: f64) -> u64 {
-    // 8 of 10 may be a little less than 80 % in floating point.
+    // 8 of 10 may be slightly below 80 % in floating point.
     (used / amount * 100.0 + 1e-9) as u64
 }
 
-/// The words about one amount.
+/// The messages about one amount.
 pub struct MeterWords<'a> {
     pub meter: &'a Meter,
     pub then: BudgetReaction,
@@ -127,7 +127,7 @@ pub struct MeterWords<'a> {
 }
 
 impl MeterWords<'_> {
-    /// What follows from a reading; nothing where all is fine.
+    /// The outcome of a reading. `None` if everything is fine.
     #[must_use]
     pub fn outcome(&self, reading: MeterReading) -> Option<Outcome> {
         match reading {
@@ -208,7 +208,7 @@ impl MeterWords<'_> {
         Outcome::of_guard(Verdict::Block, self.finding(Code::BudgetReached, self.all_used(), &fix))
     }
 
-    /// What the user is shown once about an agent whose tools are denied.
+    /// The user's message, shown once, about an agent whose tools are denied.
     #[must_use]
     pub fn denied_agent(&self, agent: &str) -> String {
         format!("conclaude: ⚠ {} The tools of {agent} are denied. {}", self.all_used(), self.raise())
@@ -226,7 +226,7 @@ impl MeterWords<'_> {
 const DENIED_LATER: &str =
     "When it is used up, tools are denied: do what matters most first, and report in time.";
 
-/// The message that a model has no price, once a session.
+/// The message that a model has no price, shown once per session.
 #[must_use]
 pub fn unknown_price(models: &[String], rule: &Rule) -> Outcome {
     let names = models.iter().map(|model| format!("`{model}`")).collect::<Vec<_>>().join(", ");
@@ -247,7 +247,7 @@ fn whose(meter: &Meter) -> String {
     }
 }
 
-/// What is used, and of what: `$16.20 of $20.00`.
+/// The usage and its limit: `$16.20 of $20.00`.
 #[must_use]
 pub fn used(meter: &Meter) -> String {
     used_of(meter, meter.used)
@@ -287,7 +287,7 @@ pub fn in_words(measure: Measure, amount: f64) -> String {
     }
 }
 
-/// Cents are enough, except where there are none.
+/// Cents are enough, unless there are none.
 fn dollars(amount: f64) -> String {
     if amount > 0.0 && amount < 0.095 { format!("${amount:.4}") } else { format!("${amount:.2}") }
 }
@@ -308,7 +308,7 @@ fn short(number: f64) -> String {
     format!("{text}{unit}")
 }
 
-/// With one digit after the point, if that is not 0.
+/// With one decimal, unless it is 0.
 fn plain(number: f64) -> String {
     let text = if number > 0.0 && number < 0.095 { format!("{number:.4}") } else { format!("{number:.1}") };
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }

@@ -10,10 +10,10 @@ pub use clean::{
     pictured, printable, printable_line, printable_untagged, revealed, visible,
 };
 
-/// We stay below the limit of Claude Code, and say ourselves what is left out.
+/// We stay below the limit of Claude Code, and report ourselves what is left out.
 pub const LIMIT: usize = limits::MAX_ANSWER - 1_000;
 
-/// Bytes as hexadecimal digits, without `format!`: this is done at every event, and for every file that git tracks.
+/// Bytes as hexadecimal digits, without `format!`: every event does this, and for every file that git tracks.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from(if value < 10 { b'0' + value } else { b'a' + value - 10 });
@@ -120,7 +120,7 @@ pub fn quoted_list(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The candidate that is most similar to what was typed, if one is similar enough.
+/// The candidate most similar to the typed text, if one is similar enough.
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // No name is that long, and the cost of a comparison grows with the length.
     if typed.len() > 100 {
@@ -138,7 +138,7 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .map(|(_, candidate)| candidate)
 }
 
-/// The candidates that are most similar to what was typed, however small the similarity is.
+/// The candidates most similar to the typed text, even if the similarity is small.
 pub fn most_similar<'a>(
     typed: &str,
     candidates: impl IntoIterator<Item = &'a str>,

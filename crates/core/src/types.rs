@@ -1,7 +1,7 @@
 //! The payloads that Claude Code sends on stdin, and their validation.
 //!
-//! Tolerant in: unknown fields, nulls and new enum values are accepted. A field that is required and missing,
-//! blank or of the wrong type is an error that names it.
+//! Tolerant: unknown fields, nulls and new enum values are accepted. A required field that is missing, blank or of the wrong type
+//! is an error that names it.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -19,7 +19,7 @@ pub use parse::{Event, PayloadError, fields};
 pub struct BasePayload {
     /// The session; its subagents share it.
     pub session_id: String,
-    /// The main transcript, also for events inside a subagent. Empty where another client sends none.
+    /// The main transcript, also for events from a subagent. Empty if another client sends none.
     pub transcript_path: String,
     pub hook_event_name: String,
     pub cwd: String,
@@ -132,14 +132,14 @@ pub enum HookPayload {
 }
 
 impl StopPayload {
-    /// The ids of what still runs in the background; none where Claude Code does not send them.
+    /// The ids of everything that still runs in the background. `None` if Claude Code does not send them.
     #[must_use]
     pub fn running(&self) -> Option<Vec<&str>> {
         let tasks = self.background_tasks.as_ref()?;
         Some(agents::running(tasks).filter_map(|task| task.id).collect())
     }
 
-    /// The names of the agents that still run in the background. Nothing waits for a shell that does.
+    /// The names of the agents that still run in the background. Nothing waits for a background shell.
     #[must_use]
     pub fn running_agents(&self) -> Vec<String> {
         let tasks = agents::running(self.background_tasks.as_deref().unwrap_or_default());
@@ -216,7 +216,7 @@ impl HookPayload {
         .filter(|name| !is_blank(name))
     }
 
-    /// The call that started the subagent, where the payload of its stop names it.
+    /// The call that started the subagent, if the payload of its stop names it.
     #[must_use]
     pub fn agent_call_id(&self) -> Option<&str> {
         match self {
@@ -225,7 +225,7 @@ impl HookPayload {
         }
     }
 
-    /// The path of the subagent's transcript: as given, else where Claude Code puts it.
+    /// The path of the subagent's transcript: from the payload, else Claude Code's usual path.
     #[must_use]
     pub fn agent_transcript(&self) -> Option<String> {
         let given = match self {
@@ -240,7 +240,7 @@ impl HookPayload {
         }
     }
 
-    /// Whether this is certainly the first stop of the agent that a hook sees: none has blocked it before.
+    /// Whether this is certainly the first stop of the agent: no hook has blocked it before.
     #[must_use]
     pub fn is_first_stop(&self) -> bool {
         match self {
@@ -255,8 +255,8 @@ fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-// The public functions below have the signatures that the specification of SubagentStart and SubagentStop gives, which names
-// a text as the error. The private ones follow them.
+// The public functions below have the signatures of the specification for SubagentStart and SubagentStop, with a text as the
+// error. The private ones follow them.
 
 fn not_blank(field: &str, value: &str) -> Result<(), String> {
     if is_blank(value) { Err(format!("{field} cannot be empty")) } else { Ok(()) }
@@ -273,7 +273,7 @@ pub fn validate_base_payload(base: &BasePayload) -> Result<(), String> {
     not_blank("cwd", &base.cwd)
 }
 
-/// Checks what no event can do without.
+/// Checks the fields that every event needs.
 fn validate_identity(base: &BasePayload) -> Result<(), String> {
     not_blank("session_id", &base.session_id)?;
     not_blank("hook_event_name", &base.hook_event_name)?;

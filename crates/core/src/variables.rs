@@ -1,6 +1,6 @@
-//! The environment variables that conclaude itself reads. Those that commands get are in `plan::environment`.
+//! The environment variables that conclaude itself reads. Those of commands are in `plan::environment`.
 
-/// Those that `conclaude --help` lists, and what they mean.
+/// The variables that `conclaude --help` lists, with their meanings.
 pub const OWN: [(&str, &str); 4] = [
     ("CONCLAUDE", "0, off or false: every event is switched off, and the session's start says so"),
     ("CONCLAUDE_LOG", "error, warn, info (default), debug or off: log lines on stderr"),
@@ -8,7 +8,7 @@ pub const OWN: [(&str, &str); 4] = [
     ("CLAUDE_PROJECT_DIR", "the folder from which the config is searched upward; set by Claude Code"),
 ];
 
-/// Those of other programs.
+/// Variables of other programs.
 pub const OTHERS: [(&str, &str); 25] = [
     ("ANTHROPIC_API_KEY", "the key for `des.judge`"),
     ("ANTHROPIC_BASE_URL", "where the judge of `des.judge` is asked"),

@@ -1,5 +1,5 @@
-//! YAML as a tree with positions. `granit-parser` reads the syntax; what its events mean is decided here, once for the config
-//! that is used and for the problems of one that is not: scalars by the core schema, anchors and `<<`, limits on size.
+//! YAML as a tree with positions. `granit-parser` parses the syntax. The meaning of its events is decided here, once for valid
+//! and for invalid configs: scalars by the core schema, anchors and `<<`, limits on size.
 
 mod build;
 mod deserialize;
@@ -17,7 +17,7 @@ pub use tree::{MapEntry, Node, Span, Spanned, Text};
 /// Reads one document. An empty text is `Null`.
 ///
 /// # Errors
-/// Names the first position where the text is not YAML, or not one that is accepted.
+/// Names the first position where the text is not YAML, or not YAML that is accepted.
 pub fn read(text: &str) -> Result<Spanned<Node>, SyntaxError> {
     read_source(text, 0)
 }
@@ -35,7 +35,7 @@ pub fn without_bom(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// Reads one document as plain values, as those of other programs' files.
+/// Reads one document as plain values, for files of other programs.
 pub fn read_value(text: &str) -> Option<serde_json::Value> {
     serde::Deserialize::deserialize(&read(text).ok()?).ok()
 }

@@ -1,5 +1,5 @@
-//! Which config counts for a command of ours that runs outside of the sandbox: that of the session. Another one, in a folder that
-//! Claude has made, could name any command.
+//! The config for a command of ours that runs outside of the sandbox: that of the session. A config in a folder that Claude made
+//! could name any command.
 
 use std::path::{Path, PathBuf};
 
@@ -9,13 +9,13 @@ use conclaude_core::dialect::claude::variables::OF_AGENTS;
 use conclaude_os::process::ancestors;
 use conclaude_store::root::Root;
 
-/// The folder of the session that runs this process, if its rules are enforced and it has another config than this project.
+/// The folder of the session that runs this process, if its rules are enforced and its config differs from this project's.
 #[must_use]
 pub fn of_other_config(root: &Root) -> Option<PathBuf> {
     let client = ancestors::all().into_iter().find(|process| is_client(&process.arguments));
     match client {
         Some(client) => other_config(root, &client.folder?),
-        // Where processes are not shown, what is around the config must do.
+        // If processes are hidden, the config around this folder must do.
         None if is_of_agent() => {
             let around = root.config.as_deref().unwrap_or(&root.folder).ancestors().skip(2);
             around.map(Path::to_owned).find(|folder| EnforcedSettings::is_installed(folder))

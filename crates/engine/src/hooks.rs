@@ -66,7 +66,7 @@ pub fn is_system_event_hook(hook_name: &str) -> bool {
     EventKind::named(hook_name).is_some_and(|event| event.row().system)
 }
 
-/// Handles a SubagentStart whose payload comes on stdin.
+/// Handles a SubagentStart with its payload on stdin.
 ///
 /// # Errors
 /// When the payload is invalid.
@@ -74,7 +74,7 @@ pub async fn handle_subagent_start() -> Result<HookResult> {
     handle_stdin(&HookCall::of(EventKind::SubagentStart), &Environment::of_process()).result
 }
 
-/// Handles a SubagentStop whose payload comes on stdin.
+/// Handles a SubagentStop with its payload on stdin.
 ///
 /// # Errors
 /// When the payload is invalid.
@@ -82,7 +82,7 @@ pub async fn handle_subagent_stop() -> Result<HookResult> {
     handle_stdin(&HookCall::of(EventKind::SubagentStop), &Environment::of_process()).result
 }
 
-/// What handling an event came to, and what is left to do once it is answered.
+/// The result of an event, and the remaining work after the answer.
 struct HandledCall {
     result: Result<HookResult>,
     export: Option<PendingExport>,
@@ -90,7 +90,7 @@ struct HandledCall {
 }
 
 impl HandledCall {
-    /// A call whose payload was not looked at.
+    /// A call whose payload was not read.
     fn unread(call: &HookCall, result: Result<HookResult>) -> HandledCall {
         let client = call.client.unwrap_or(&claude::DIALECT);
         HandledCall { result, export: None, event: AnsweredEvent::of_call(call, client) }
@@ -138,13 +138,13 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Of an event for which nothing is planned.
+    /// The trace of an event without a plan.
     fn only(event: EventKind, result: HookResult) -> Trace {
         Trace { plan: Plan::empty(event), outcomes: Vec::new(), result }
     }
 }
 
-/// Handles an event, and keeps what was planned and what came of it.
+/// Handles an event, and keeps its plan and outcomes.
 ///
 /// # Errors
 /// When the payload is invalid.
@@ -154,7 +154,7 @@ pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Resul
     traced(&call, input, environment, &mut handled)
 }
 
-/// The same, and how it is answered, and what is to be sent after that.
+/// The same, with the answer and the later work.
 fn traced(
     call: &HookCall,
     input: &[u8],

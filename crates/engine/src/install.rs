@@ -1,7 +1,6 @@
-//! What is registered with Claude Code, and the files that a project starts with.
+//! Our registrations with clients, and the files that a project starts with.
 //!
-//! `settings` edits the text of a settings file, `registration` knows what must be in it and finds what is, `change`
-//! brings the two together in a file.
+//! `settings` edits the text of a settings file, `registration` defines and finds our entries, `change` applies both to a file.
 
 pub mod agents;
 pub mod backups;

@@ -1,4 +1,4 @@
-//! The path of an event: read, parse, plan, run, decide, answer. Installing and linting are beside it.
+//! The path of an event: read, parse, plan, run, decide, answer. Also installing and linting.
 
 #![cfg_attr(test, allow(clippy::too_many_lines, reason = "a table of cases is as long as it is"))]
 

@@ -25,7 +25,7 @@ mod variables;
 
 pub use original::{of_text, taken_over};
 
-/// All remarks about a config that is valid.
+/// All remarks about a valid config.
 pub fn remarks(loaded: &LoadedConfig, context: &LintContext) -> Vec<Remark> {
     let config = &loaded.config;
     let mut found = config.warnings();
@@ -36,7 +36,7 @@ pub fn remarks(loaded: &LoadedConfig, context: &LintContext) -> Vec<Remark> {
     pack_switches::check(loaded, &mut found);
     shadowed::by_first(config, &mut found);
     shadowed::ignored_first(loaded, &mut found);
-    shadowed::held_switches(loaded, &mut found);
+    shadowed::overridden_switches(loaded, &mut found);
     budgets::check(loaded, &mut found);
     tool_rules::check(loaded, context, &mut found);
     file_rules::check(loaded, context, &mut found);
@@ -45,11 +45,11 @@ pub fn remarks(loaded: &LoadedConfig, context: &LintContext) -> Vec<Remark> {
     files::of_prompts(config, context, &mut found);
     clients::check(config, &mut found);
     found.extend(original::remarks(loaded));
-    // A regular expression is the reason of what else is remarked about the same value.
+    // If a value is a regular expression, other remarks about it follow from that.
     let mistaken = regexes::remarks(config);
     found.retain(|remark| !mistaken.iter().any(|one| one.is_about_same(remark)));
     found.extend(mistaken);
-    // A pack is not edited by who extends it, and the same pack may be in an outer layer.
+    // Users of a pack do not edit it, and the same pack may be in an outer layer.
     found.retain(|remark| !remark.locate(&loaded.origins).is_some_and(|(source, _)| source.is_pack()));
     // In the order of the files. Remarks without a position come last.
     found.sort_by_cached_key(|remark| {
@@ -59,7 +59,7 @@ pub fn remarks(loaded: &LoadedConfig, context: &LintContext) -> Vec<Remark> {
     found
 }
 
-/// What is not a mistake, but may not be what was meant.
+/// Valid rules that may not mean what the user intended.
 pub fn notes(loaded: &LoadedConfig) -> Vec<Remark> {
     shadowed::no_fallback(&loaded.config).into_iter().collect()
 }
@@ -87,12 +87,12 @@ fn command_keys<'a>(section: &'a str, pattern: &'a str, index: &'a str, key: &'a
     [section, "commands", pattern, index, key]
 }
 
-/// A command, and where it is in the config.
+/// A command, and its position in the config.
 #[derive(Clone, Copy)]
 struct CommandEntry<'a> {
     event: EventKind,
     pattern: &'a str,
-    /// Among the commands of the pattern.
+    /// Its index among the commands of the pattern.
     index: usize,
     command: &'a CommandConfig,
 }

@@ -12,7 +12,8 @@ use crate::install::settings;
 use conclaude_checks::enforce::CompiledRules;
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::dialect::claude::sandbox::effective::{
-    ALLOW_WRITE, EffectiveSandbox, FOREIGN, SandboxGap, SettingsSource, is_client, overriding_option,
+    ALLOW_WRITE, EffectiveSandbox, OTHER_SETTINGS_VARIABLES, SandboxGap, SettingsSource, is_client,
+    overriding_option,
 };
 use conclaude_core::dialect::claude::sandbox::{
     ALLOW_READ, DENY_READ, DENY_WRITE, SANDBOX, SettingsEntry, is_pattern,
@@ -36,7 +37,7 @@ pub enum WhyAsked {
     Option(String),
     #[error("the rules are compiled for Claude Code, and this is {0}")]
     OtherClient(&'static str),
-    #[error("how Claude Code was started cannot be seen")]
+    #[error("it is unknown how Claude Code was started")]
     UnknownClient,
     #[error("`{0}` is set: the sandbox may not be used there")]
     Foreign(&'static str),
@@ -46,7 +47,7 @@ pub enum WhyAsked {
     Unsandboxed,
     #[error("copies of protected files in a worktree are not protected by the sandbox")]
     Worktree,
-    #[error("{0} is kept by the hook only")]
+    #[error("{0} is enforced by the hook only")]
     HookOnly(String),
     #[error("the sandbox does not protect {0}")]
     Unkept(String),
@@ -60,7 +61,7 @@ pub enum WhyAsked {
 pub struct SandboxProgram {
     pub name: &'static str,
     pub package: &'static str,
-    /// The option by which it says its version.
+    /// Its option that prints the version.
     pub version: &'static str,
 }
 
@@ -69,22 +70,22 @@ pub const PROGRAMS: [SandboxProgram; 2] = [
     SandboxProgram { name: "socat", package: "socat", version: "-V" },
 ];
 
-/// The programs that are not installed here. Elsewhere than on Linux none is needed.
+/// The missing programs. Only Linux needs any.
 pub fn missing_programs() -> impl Iterator<Item = &'static SandboxProgram> {
     let needed: &[SandboxProgram] = if cfg!(target_os = "linux") { &PROGRAMS } else { &[] };
     needed.iter().filter(|program| registration::on_path(program.name).is_none())
 }
 
-/// The first of them. A session that runs when the settings are written goes on without a sandbox then, whatever they say.
+/// The first of them. A session that is already running then continues without a sandbox, whatever the settings say.
 #[must_use]
 pub fn missing_program() -> Option<&'static str> {
     missing_programs().next().map(|program| program.name)
 }
 
-/// What the settings files of a session say about the sandbox.
+/// The settings of a session that concern the sandbox.
 ///
 /// # Errors
-/// If a file cannot be read: then nobody knows.
+/// If a file cannot be read: then they are unknown.
 pub fn effective(project: &Path) -> Result<EffectiveSandbox, SandboxGap> {
     read(project, Path::new(layout::MANAGED_FOLDER))
 }
@@ -104,7 +105,7 @@ fn read(project: &Path, managed: &Path) -> Result<EffectiveSandbox, SandboxGap> 
             continue;
         }
         let json: Value = serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
-        // What a server sent is kept with its checksum.
+        // Settings from a server are stored with their checksum.
         let json = match json.get("settings") {
             Some(settings) if path.ends_with(layout::SERVED_SETTINGS) => settings.clone(),
             _ => json,
@@ -135,12 +136,12 @@ fn settings_files(project: &Path, managed: &Path) -> Vec<PathBuf> {
     own.chain([managed.join(layout::MANAGED_SETTINGS)]).chain(parts).chain(served).collect()
 }
 
-/// What in the process of Claude Code may make other settings count.
+/// Checks whether the process of Claude Code may use other settings.
 ///
 /// # Errors
-/// If there is something, or if that cannot be known.
+/// If it may, or if that is unknown.
 pub fn ordinary_client() -> Result<(), WhyAsked> {
-    if let Some(name) = FOREIGN.iter().find(|name| std::env::var_os(name).is_some()) {
+    if let Some(name) = OTHER_SETTINGS_VARIABLES.iter().find(|name| std::env::var_os(name).is_some()) {
         return Err(WhyAsked::Foreign(name));
     }
     let lines = ancestors::command_lines();
@@ -153,7 +154,7 @@ pub fn ordinary_client() -> Result<(), WhyAsked> {
 /// Whether the sandbox holds for every command here, and has every compiled rule.
 ///
 /// # Errors
-/// Says what lets commands out.
+/// The reason why it does not.
 pub fn holds(sandbox: &EffectiveSandbox, compiled: &CompiledRules) -> Result<(), SandboxGap> {
     let is_of_sandbox = |entry: &&SettingsEntry| entry.keys.first().is_some_and(|key| key == SANDBOX);
     let entries = || compiled.entries.iter().filter(is_of_sandbox);
@@ -165,12 +166,12 @@ pub fn holds(sandbox: &EffectiveSandbox, compiled: &CompiledRules) -> Result<(),
     if let Some(entry) = entries().find(|entry| !sandbox.has(entry)) {
         return Err(SandboxGap::NotListed(entry.to_string()));
     }
-    // What holds by a file that may be ignored does not count.
+    // Entries of a file that may be ignored do not count.
     let certain = sandbox.certain();
     if certain.gap(&own).is_none() && entries().all(|entry| certain.has(entry)) {
         return Ok(());
     }
-    match sandbox.doubtful() {
+    match sandbox.ignorable_file() {
         None => Ok(()),
         Some(gap) => Err(gap),
     }
@@ -202,13 +203,14 @@ impl ProbeBinds<'_> {
         self.project.join(below)
     }
 
-    /// What makes directories writable beside the project.
+    /// The directories that are writable in addition to the project.
     pub fn writable(&self) -> Vec<PathBuf> {
         let entries = self.sandbox.list(&ALLOW_WRITE).map(|(_, entry)| self.path(entry));
         entries.filter(|path| path.exists() && path.parent().is_some()).collect()
     }
 
-    /// The path that is made read-only around a file. None if the settings let commands write it. On Linux patterns have no effect.
+    /// The path around a file that is made read-only. `None` if the settings let commands write it. On Linux patterns have no
+    /// effect.
     pub fn unwritable(&self, file: &Path) -> Option<PathBuf> {
         let entries = self.sandbox.list(&DENY_WRITE).map(|(_, entry)| entry);
         let mut paths = entries.filter(|entry| !is_pattern(entry)).map(|entry| self.path(entry));
@@ -279,7 +281,7 @@ mod tests {
             let broken = ManagedProject::new(&[own, (file, "{")]);
             assert!(matches!(broken.read(), Err(SandboxGap::Unreadable { .. })), "{file}");
         }
-        // Of several parts the last one counts, and one that is not JSON by its name does not.
+        // If there are several parts, the last one counts. A file without the JSON extension does not.
         let parts = ManagedProject::new(&[
             ("managed/managed-settings.json", ON),
             ("managed/managed-settings.d/10-a.json", r#"{"sandbox": {"enabled": false}}"#),

@@ -1,4 +1,4 @@
-//! The names of what is in an archive, without unpacking it. Whatever could be read in two ways is not read at all.
+//! The names in an archive, without unpacking it. An ambiguous archive is not read at all.
 
 use std::path::Path;
 
@@ -9,15 +9,15 @@ mod gzip;
 mod tar;
 mod zip;
 
-/// Larger archives are not looked into, packed or unpacked.
+/// Larger archives are not read, packed or unpacked.
 const MAX_PACKED: u64 = 8 << 20;
 const MAX_UNPACKED: usize = 32 << 20;
 
-/// Archives of more files are not looked into.
+/// Archives of more files are not read.
 const MAX_MEMBERS: usize = 2_000;
 
-/// The names of the files and, with a `/` at their end, the directories in an archive that `tar` unpacks, packed by gzip or not. None if
-/// it cannot be read for certain, if it has links, or if a name leads out of the directory into which it is unpacked.
+/// The names of the files in an archive that `tar` unpacks, packed by gzip or not. A directory has a `/` at its end. `None` if
+/// the archive cannot be read for certain, if it has links, or if a name leads out of the target directory.
 #[must_use]
 pub fn tar_members(path: &Path, budget: &Budget) -> Option<Vec<String>> {
     let bytes = files::read_bytes(path, MAX_PACKED).ok()?;
@@ -29,7 +29,7 @@ pub fn tar_members(path: &Path, budget: &Budget) -> Option<Vec<String>> {
     checked(names)
 }
 
-/// The same of an archive that `unzip` unpacks.
+/// The same for an archive that `unzip` unpacks.
 #[must_use]
 pub fn zip_members(path: &Path) -> Option<Vec<String>> {
     checked(zip::names(&files::read_bytes(path, MAX_PACKED).ok()?)?)
@@ -39,8 +39,7 @@ fn checked(names: Vec<String>) -> Option<Vec<String>> {
     if names.iter().all(|name| stays_inside(name)) { Some(names) } else { None }
 }
 
-/// Whether a name can only be that of a file in the directory into which it is unpacked. Programs leave out control characters, and what
-/// follows a `;`.
+/// Whether a name certainly stays in the target directory. Some programs drop control characters, and the text after a `;`.
 fn stays_inside(name: &str) -> bool {
     !name.starts_with('/')
         && !name.contains(['\\', ':', ';'])
@@ -49,7 +48,7 @@ fn stays_inside(name: &str) -> bool {
         && !name.is_empty()
 }
 
-/// Whether a reader found more members than are looked at.
+/// Whether a reader found too many members.
 fn is_too_many(names: &[String]) -> bool {
     names.len() > MAX_MEMBERS
 }

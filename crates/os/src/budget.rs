@@ -1,25 +1,25 @@
-//! How long a hook may take without commands: a config, a step file, a slow git or a held lock must not hold a
-//! session up. The hook makes a budget when the payload is there and passes it to whatever may wait or stop early.
+//! The time limit of a hook without commands: a config, a step file, a slow git or a held lock must not delay a session. The hook
+//! creates a budget when the payload has arrived, and passes it to whatever may wait or stop early.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How much a hook may compute without commands. It is CPU time: a busy machine or a cold disk must not deny what is innocent.
+/// The limit on the CPU time of a hook without commands. A busy machine or a cold disk must not cause a denial.
 pub const LIMIT: Duration = Duration::from_secs(2);
 
-/// How long a hook may take in all, on any machine.
+/// The limit on the total time of a hook, on any machine.
 const LIMIT_WITH_WAITS: Duration = Duration::from_secs(15);
 
-/// What is left for the record and the answer when a check runs out of time.
+/// The time that remains for the record and the answer if a check runs out of time.
 const RESERVE: Duration = Duration::from_millis(500);
 
-/// The time that is left. Clones share it.
+/// The remaining time. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    /// None in subcommands, which a user can interrupt.
+    /// `None` in subcommands, which a user can interrupt.
     limits: Option<Limits>,
     start: Arc<Mutex<Instant>>,
-    /// In a debug build tests choose it: neither a loaded nor a quick machine may change what they see.
+    /// Chosen by tests in a debug build: the speed of the machine must not change their result.
     chosen: Option<Duration>,
 }
 
@@ -30,7 +30,7 @@ struct Limits {
 }
 
 impl Budget {
-    /// That of a hook, from now on.
+    /// The budget of a hook, from now on.
     #[must_use]
     pub fn of_hook() -> Budget {
         let chosen = chosen();
@@ -38,13 +38,13 @@ impl Budget {
         Budget { limits: Some(limits), chosen, ..Budget::unlimited() }
     }
 
-    /// That of a subcommand.
+    /// The budget of a subcommand.
     #[must_use]
     pub fn unlimited() -> Budget {
         Budget { limits: None, start: Arc::new(Mutex::new(Instant::now())), chosen: chosen() }
     }
 
-    /// Starts again after a command, whose time is its own. What we compute ourselves is counted from the start of the process.
+    /// Starts again after a command, whose time does not count. CPU time is counted from the start of the process.
     pub fn restart(&self) {
         *self.start() = Instant::now();
     }
@@ -53,12 +53,12 @@ impl Budget {
         self.start.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a check must stop and say so.
+    /// Whether a check must stop and report that.
     #[must_use]
     pub fn is_over(&self) -> bool {
         let Some(limits) = self.limits else { return false };
         let wall = self.start().elapsed() + RESERVE;
-        // One thread works, so it has not computed longer than it runs. The clock of the CPU costs a system call.
+        // One thread works, so CPU time cannot exceed real time. Reading the CPU clock costs a system call.
         if wall <= limits.cpu {
             return false;
         }
@@ -73,13 +73,13 @@ impl Budget {
         wait.min(left.saturating_sub(RESERVE))
     }
 
-    /// How long to wait for another process: the given time, or longer where a test chose that.
+    /// How long to wait for another process: the given time, or longer if a test chose that.
     #[must_use]
     pub fn at_least(&self, wait: Duration) -> Duration {
         self.chosen.map_or(wait, |chosen| wait.max(chosen))
     }
 
-    /// What a check says that ran out of time.
+    /// The message of a check that ran out of time.
     #[must_use]
     pub fn exceeded() -> String {
         let (cpu, wall) = (LIMIT.as_secs(), LIMIT_WITH_WAITS.as_secs());

@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::budget::Budget;
 use conclaude_core::dialect::claude::variables;
 
-/// Why a file cannot be used, in words that follow its name.
+/// Why a file cannot be used, in words after its name.
 #[derive(Debug, Error)]
 pub enum FileError {
     #[error("it is not a regular file")]
@@ -41,7 +41,7 @@ impl From<FileError> for io::Error {
     }
 }
 
-/// Opens a regular file for reading. A FIFO of that name does not block us; anything but a file is an error.
+/// Opens a regular file for reading. A FIFO does not block. Anything but a regular file is an error.
 ///
 /// # Errors
 /// When it cannot be opened or is something else.
@@ -114,7 +114,7 @@ pub fn create_private_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Removes the permissions of everybody else from a file or folder of ours. Older versions left some readable.
+/// Removes the permissions of other users from a file or folder of ours. Older versions left some readable.
 pub fn make_private(path: &Path) {
     #[cfg(unix)]
     {
@@ -135,19 +135,19 @@ pub fn make_private(path: &Path) {
 /// Replaces a file atomically.
 ///
 /// # Errors
-/// When it cannot be written; it is then as it was.
+/// If it cannot be written. The file is then unchanged.
 pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     write_atomically_with(path, |file| file.write_all(content))
 }
 
-/// The same of a file that is too large for memory.
+/// The same for a file that is too large for memory.
 ///
 /// # Errors
-/// When it cannot be written; it is then as it was.
+/// If it cannot be written. The file is then unchanged.
 pub fn write_atomically_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().ok_or(FileError::NoFolder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    // Not with the methods of `tempfile`: their errors name the temporary file.
+    // The methods of `tempfile` are not used: their errors name the temporary file.
     write(file.as_file_mut())?;
     if let Ok(metadata) = path.metadata() {
         file.as_file().set_permissions(metadata.permissions())?;
@@ -155,7 +155,7 @@ pub fn write_atomically_with(path: &Path, write: impl FnOnce(&mut File) -> io::R
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// Whether this is a program that can be started.
+/// Whether this is an executable program.
 #[must_use]
 pub fn is_program(path: &Path) -> bool {
     #[cfg(unix)]
@@ -168,7 +168,7 @@ pub fn is_program(path: &Path) -> bool {
     }
 }
 
-/// Whether this is a program itself, and not a script that starts an interpreter.
+/// Whether this is a binary, and not a script that starts an interpreter.
 #[must_use]
 pub fn is_native(path: &Path) -> bool {
     let mut start = [0; 2];
@@ -178,7 +178,7 @@ pub fn is_native(path: &Path) -> bool {
 /// Checks that this user can write the file, or create it.
 ///
 /// # Errors
-/// Says why not.
+/// The reason why not.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -202,7 +202,7 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 /// Replaces a file atomically and keeps its owner and permissions. A new file is readable by everybody.
 ///
 /// # Errors
-/// When it cannot be written; it is then as it was.
+/// If it cannot be written. The file is then unchanged.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or(FileError::NoFolder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
@@ -230,7 +230,7 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// Locks a lock file and waits at most this long; `None` if another process still has it.
+/// Locks a lock file and waits at most this long. `None` if another process still has it.
 ///
 /// # Errors
 /// When the file cannot be opened or locked at all.
@@ -242,7 +242,7 @@ fn lock_with(path: &Path, wait: Duration, mut pause: impl FnMut()) -> io::Result
     let open = || no_links().read(true).write(true).create(true).truncate(false).open(path);
     let mut file = open()?;
     let over = Instant::now() + wait;
-    // On a file system without stable inode numbers the check below never succeeds, so it is limited.
+    // On a file system without stable inode numbers the check below never succeeds, so its repetitions are limited.
     let mut renewals = 0..3;
     loop {
         match file.try_lock() {
@@ -266,7 +266,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
     #[cfg(not(unix))]
     {
-        // What is open can neither be removed nor moved there.
+        // An open file can neither be removed nor moved there.
         let _ = (file, path);
         true
     }
@@ -278,7 +278,7 @@ pub fn home() -> Option<String> {
     std::env::home_dir().map(|home| home.to_string_lossy().into_owned())
 }
 
-/// The temporary directories that the environment names: the system's and that of Claude Code.
+/// The temporary directories in the environment: the system's and Claude Code's.
 #[must_use]
 pub fn temporary() -> Vec<PathBuf> {
     let named = ["TMPDIR", variables::TMPDIR].into_iter().filter_map(std::env::var_os);
@@ -317,7 +317,7 @@ fn has_other_names(_: &fs::Metadata) -> bool {
     false
 }
 
-/// The program of that name in the folders of a `PATH`.
+/// The program with that name in the folders of a `PATH`.
 #[must_use]
 pub fn program_on(path: &OsStr, name: &str) -> Option<PathBuf> {
     std::env::split_paths(path).map(|folder| folder.join(name)).find(|path| is_program(path))

@@ -1,8 +1,8 @@
 //! A work tree and its repository. One snapshot is taken when an agent is called and another when it stops; the
 //! difference is what changed in between.
 //!
-//! We read the files ourselves and ask git only about its own objects. So nothing that a repository configures (filters,
-//! hooks, fsmonitor, diff programs) runs or hides a file.
+//! We read the files ourselves and ask git only about its own objects. So nothing that a repository configures (filters, hooks,
+//! fsmonitor, diff programs) can run or hide a file.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -57,7 +57,7 @@ impl WorkTree {
     }
 }
 
-/// Whether git's rules ignore a file that is not tracked: those of the work tree, or of a repository in it, such as a submodule.
+/// Whether git's rules ignore an untracked file: the rules of the work tree, or of a repository in it, such as a submodule.
 #[must_use]
 pub fn ignores(work: &Path, path: &Path, budget: &Budget) -> bool {
     let Some(repository) = Repository::find(work, budget) else { return false };
@@ -69,7 +69,7 @@ pub fn ignores(work: &Path, path: &Path, budget: &Budget) -> bool {
     repository.ignores(path) || nested().is_some_and(|nested| nested.ignores(path))
 }
 
-/// Where the root is in another work tree of its repository, if a folder is in one. Without git: it looks for `.git` above the folder.
+/// The root in another work tree of its repository, if a folder is in one. Git is not started: the search goes up to `.git`.
 #[must_use]
 pub fn root_in_worktree(root: &Path, folder: &Path) -> Option<PathBuf> {
     let mut above = folder.ancestors().take_while(|above| *above != root);
@@ -84,7 +84,7 @@ pub fn root_in_worktree(root: &Path, folder: &Path) -> Option<PathBuf> {
     Some(top.join(own.prefix.trim_end_matches('/')))
 }
 
-/// Whether git knows this folder as a worktree of the project's repository. A folder that is only named like one is not.
+/// Whether git knows this folder as a worktree of the project's repository. A folder with a similar name does not count.
 #[must_use]
 pub fn is_worktree_of(folder: &Path, project: &Path) -> bool {
     let budget = &Budget::unlimited();
@@ -118,13 +118,13 @@ pub fn tracking(work: &Path, path: &Path, budget: &Budget) -> Option<Tracking> {
     repository.tracking(&folder.join(path.file_name()?)).ok()
 }
 
-/// `info/exclude`: the files that git ignores in this clone only. Linked work trees share the one of their repository.
+/// `info/exclude`: the files that git ignores only in this clone. Linked work trees share the file of their repository.
 #[must_use]
 pub fn exclude_file(work: &Path) -> Option<PathBuf> {
     Some(common_directory(work)?.join("info/exclude"))
 }
 
-/// What all work trees of a repository share.
+/// The directory that all work trees of a repository share.
 #[must_use]
 pub fn common_directory(work: &Path) -> Option<PathBuf> {
     let common = Repository::find(work, &Budget::unlimited())?.common_dir;
@@ -139,8 +139,8 @@ pub enum FileSelection {
     All,
 }
 
-/// The existing files below a directory, sorted and relative to it, including those of submodules and nested
-/// repositories; `None` outside a repository.
+/// The existing files below a directory, sorted and relative to it, including those of submodules and nested repositories. `None`
+/// outside a repository.
 ///
 /// # Errors
 /// When git fails.
@@ -156,7 +156,7 @@ pub fn list(work: &Path, selection: FileSelection) -> Result<Option<Vec<String>>
         let path = work.join(&*file);
         match path.symlink_metadata() {
             _ if file.starts_with("../") => {}
-            // A submodule, or a repository that git does not know.
+            // A submodule, or an unregistered repository.
             Ok(found) if found.is_dir() => {
                 let folder = file.trim_end_matches('/');
                 let inside = inner(&repository, &path, selection)?;
@@ -185,7 +185,7 @@ pub fn files_of(folder: &Path, extent: Extent, budget: &Budget) -> Result<Option
     let mut files = Vec::new();
     if extent.tracked {
         files.extend(repository.tracked()?.entries.keys().map(|name| repository.top.join(path_of(name))));
-        // Messages name the first one that matters.
+        // Messages name the first relevant one.
         files.sort();
     }
     for (is_wanted, is_ignored) in [(extent.untracked, false), (extent.ignored, true)] {
@@ -196,7 +196,7 @@ pub fn files_of(folder: &Path, extent: Extent, budget: &Budget) -> Result<Option
     Ok(Some(files))
 }
 
-/// Of some files of the repository around a folder, those that differ from the last commit, or may.
+/// Among some files of the repository around a folder, those that differ or may differ from the last commit.
 ///
 /// # Errors
 /// When git fails.

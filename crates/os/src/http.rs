@@ -12,7 +12,7 @@ use crate::process;
 /// An answer is never this large.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// How often a request looks for a signal that asks us to stop.
+/// How often a request checks for a signal to us.
 const POLL: Duration = Duration::from_millis(50);
 
 const USER_AGENT: &str = concat!("conclaude/", env!("CARGO_PKG_VERSION"));
@@ -20,7 +20,7 @@ const USER_AGENT: &str = concat!("conclaude/", env!("CARGO_PKG_VERSION"));
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpAnswer {
     pub status: u16,
-    /// Headers that say what to do next, where there are any.
+    /// The headers with instructions for the next request.
     pub retry_after: Option<String>,
     pub location: Option<String>,
     pub body: String,
@@ -43,7 +43,7 @@ impl Failure {
     }
 }
 
-/// Posts a body, and waits no longer than this for the answer. Redirects are not followed: headers may hold secrets.
+/// Posts a body, with this timeout for the answer. Redirects are not followed: headers may hold secrets.
 ///
 /// # Errors
 /// When there is none.
@@ -61,7 +61,7 @@ pub fn post(
         timeout,
     };
     let (sender, receiver) = mpsc::channel();
-    // In a thread, which a signal that asks us to stop need not wait for.
+    // In a thread, so that a signal to us does not wait for it.
     std::thread::spawn(move || sender.send(post.send()));
     loop {
         match receiver.recv_timeout(POLL) {
@@ -123,7 +123,7 @@ fn agent(url: &str, timeout: Duration) -> Result<Agent, Failure> {
         })?),
         None => None,
     };
-    // Without the certificates that `ureq` brings along, it leaves this choice to us. The first one stays.
+    // Without its bundled certificates, `ureq` leaves this choice to us. The first one stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
     let config = Agent::config_builder()
@@ -162,7 +162,7 @@ fn is_below(host: &str, domain: &str) -> bool {
     host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
-/// A URL as it may be shown and recorded: without user, password, query and fragment.
+/// A URL for messages and records: without user, password, query and fragment.
 #[must_use]
 pub fn without_secrets(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
@@ -182,7 +182,7 @@ fn describe(url: &str, timeout: Duration, error: ureq::Error) -> Failure {
     match error {
         ureq::Error::Timeout(_) => Failure::transient(format!("no answer within {} s", timeout.as_secs())),
         ureq::Error::BodyExceedsLimit(_) => Failure::permanent("the answer is too long"),
-        // A machine without a network does not find a host either.
+        // Without a network, the host is not found either.
         ureq::Error::HostNotFound => transient("the host was not found"),
         ureq::Error::ConnectionFailed => transient("the connection failed"),
         ureq::Error::ConnectProxyFailed(why) => permanent(&format!("the proxy did not connect: {why}")),
@@ -198,7 +198,7 @@ fn describe(url: &str, timeout: Duration, error: ureq::Error) -> Failure {
     }
 }
 
-/// What went wrong with TLS, and what helps where that is known.
+/// The TLS problem, and a fix if one is known.
 fn describe_tls(error: &rustls::Error) -> String {
     let hint = match error {
         rustls::Error::InvalidMessage(_) => {

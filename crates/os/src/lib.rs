@@ -1,4 +1,4 @@
-//! What conclaude asks of the operating system: files, processes, git, HTTP, notifications, log lines.
+//! Access to the operating system: files, processes, git, HTTP, notifications, log lines.
 
 #![cfg_attr(test, allow(clippy::too_many_lines, reason = "a table of cases is as long as it is"))]
 

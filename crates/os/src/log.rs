@@ -1,12 +1,12 @@
-//! Log lines for debugging: buffered until the answer is known, since the stderr of an exit 1 or 2 is shown to
-//! users and models and must contain only the reason.
+//! Log lines for debugging. They are buffered until the answer is known: the stderr of exit 1 or 2 is shown to users and models,
+//! and must contain only the reason.
 
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use conclaude_core::text::clean_line;
 
-/// `CONCLAUDE_LOG` selects the lowest level that is written.
+/// `CONCLAUDE_LOG` sets the lowest level that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     Debug,
@@ -62,7 +62,7 @@ fn push(line: &str) {
     LINES.lock().unwrap_or_else(PoisonError::into_inner).push(clean_line(line));
 }
 
-/// Adds a line if the level is enabled. The text is built only then.
+/// Adds a line. Builds the text only if the level is enabled.
 pub fn line(level: Level, text: impl FnOnce() -> String) {
     if level >= threshold() {
         push(&format!("conclaude: {level}: {}", text()));

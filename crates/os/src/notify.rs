@@ -1,4 +1,4 @@
-//! Desktop notifications. They are a courtesy: never a failure, never a delay worth noticing.
+//! Desktop notifications. They never fail and never delay noticeably.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use conclaude_core::config::NotificationsConfig;
 use conclaude_core::event::EventKind;
 use conclaude_core::text::clean_line;
 
-/// How long the desktop may take. `CONCLAUDE_NOTIFY_WAIT_MS` changes it.
+/// The timeout for the desktop. `CONCLAUDE_NOTIFY_WAIT_MS` changes it.
 const WAIT: Duration = Duration::from_millis(100);
 
-/// How an event went, for the question whether to notify.
+/// The result of an event, for the decision whether to notify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Success,
@@ -20,7 +20,7 @@ pub enum Outcome {
     Failure,
 }
 
-/// Whether the config asks for a notification about this event.
+/// Whether the config enables a notification about this event.
 pub fn is_wanted(config: Option<&NotificationsConfig>, event: EventKind, outcome: Outcome) -> bool {
     let Some(config) = config.filter(|config| config.enabled == Some(true)) else { return false };
     if !config.hooks.iter().flatten().any(|hook| hook.covers(event)) {
@@ -32,7 +32,7 @@ pub fn is_wanted(config: Option<&NotificationsConfig>, event: EventKind, outcome
     system || errors || success
 }
 
-/// Whether the config asks for a notification about the start of a command at this event (`None`), or about its end.
+/// Whether the config enables a notification about the start of a command at this event (`None`), or about its end.
 pub fn is_wanted_of_command(
     config: Option<&NotificationsConfig>,
     event: EventKind,
@@ -48,7 +48,7 @@ pub fn is_wanted_of_command(
     is_wanted && config.hooks.iter().flatten().any(|hook| hook.covers(event))
 }
 
-/// Shows a notification, waiting a tenth of a second for the desktop at the most.
+/// Shows a notification, waiting at most a tenth of a second for the desktop.
 pub fn send(title: &str, body: &str, budget: &Budget) {
     if !has_desktop() {
         log::debug(|| "no notification: there is no session bus".into());
@@ -61,7 +61,7 @@ pub fn send(title: &str, body: &str, budget: &Budget) {
     let wait = budget.at_least(wait);
     let (sender, receiver) = mpsc::channel();
     let (title, body) = (title.to_owned(), body.to_owned());
-    // A desktop that does not answer must not hold the hook: the thread ends with the process.
+    // An unresponsive desktop must not delay the hook: the thread ends with the process.
     std::thread::spawn(move || {
         let _ = sender.send(show(&title, &body).map_err(|error| error.to_string()));
     });
@@ -78,7 +78,7 @@ fn show(title: &str, body: &str) -> notify_rust::error::Result<()> {
     notify_rust::Notification::new().appname("conclaude").summary(&title).body(&body).show().map(drop)
 }
 
-/// Whether there is a session bus to ask.
+/// Whether there is a session bus.
 #[cfg(all(unix, not(target_os = "macos")))]
 fn has_desktop() -> bool {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());

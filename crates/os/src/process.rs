@@ -39,10 +39,10 @@ pub enum Status {
     Exited(i32),
     /// By a signal that we did not send.
     Killed(i32),
-    /// It ran into its limit and was terminated with all its children.
+    /// It timed out and was terminated with all its children.
     TimedOut(Duration),
     NotStarted(String),
-    /// We were asked to stop by this signal, and it was terminated with all its children.
+    /// We received this signal, and it was terminated with all its children.
     Interrupted(&'static str),
 }
 
@@ -61,7 +61,7 @@ impl Status {
         }
     }
 
-    /// The status in words, to follow "it".
+    /// The status in words after "it".
     #[must_use]
     pub fn describe(&self) -> String {
         match self {
@@ -77,18 +77,18 @@ impl Status {
     }
 }
 
-/// One of the two streams that a process prints to.
+/// One of the two output streams of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     Stdout,
     Stderr,
 }
 
-/// Receives the output of a process as it comes.
+/// Receives the output of a process as it arrives.
 pub trait Sink {
     fn chunk(&mut self, stream: Stream, bytes: &[u8]);
 
-    /// Whether it can take no more: the process is then terminated.
+    /// Whether it cannot accept more. Then the process is terminated.
     fn is_full(&self) -> bool {
         false
     }
@@ -98,16 +98,16 @@ pub trait Sink {
 /// `outer/inner`.
 const ID_VARIABLE: &str = "CONCLAUDE_COMMAND_ID";
 
-/// Why we start a process, and what happens to it when we stop.
+/// The purpose of a process, and what happens to it when we stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ProcessKind {
-    /// A command of a hook, with its id: a process group of its own. It is terminated with all its descendants, also when
-    /// we are asked to stop, and dies when we are killed.
+    /// A command of a hook, with its id, in its own process group. It is terminated with all its descendants, also when we
+    /// receive a signal, and dies when we are killed.
     Command(String),
-    /// A program that we need the output of: the same, but nobody looks for processes that left its group. A signal
-    /// that asks us to stop keeps its default action until the first command has run.
+    /// A program whose output we need. The same, but nobody searches for processes that left its group. A signal to us keeps its
+    /// default action until the first command has run.
     Tool,
-    /// A program that shares our process group, so that it may read from the terminal and gets its Ctrl-C.
+    /// A program in our process group, so that it may read from the terminal and receives its Ctrl-C.
     Attached,
 }
 
@@ -115,7 +115,7 @@ struct Start<'a> {
     command: Command,
     #[cfg_attr(windows, expect(dead_code, reason = "a job object holds processes of every kind"))]
     kind: ProcessKind,
-    /// What it reads; our own stdin if there is none.
+    /// Its input. Without one, it is our own stdin.
     stdin: Option<&'a [u8]>,
 }
 
@@ -161,7 +161,7 @@ pub struct FinishedCommand {
 }
 
 impl FinishedCommand {
-    /// A command that was not even tried, and why.
+    /// A command that was not started, and why.
     pub fn not_started(why: String) -> FinishedCommand {
         let nothing = CapturedOutput::default();
         FinishedCommand {
@@ -174,7 +174,7 @@ impl FinishedCommand {
     }
 }
 
-/// A program that has run to its end, with all that it printed.
+/// A finished program with all its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     /// How it ended: `Exited` or `Killed`.
@@ -183,7 +183,7 @@ pub struct Output {
     pub stderr: Vec<u8>,
 }
 
-/// Runs the command and waits for it. Never fails: what went wrong is the status.
+/// Runs the command and waits for it. It never fails: problems are part of the status.
 #[must_use]
 pub fn run<'a>(spec: &CommandSpec<'a>, spill: Option<Spill<'a>>) -> FinishedCommand {
     let mut started = StartedCommand::start(CommandJob { spec: *spec, spill, marker: None });
@@ -191,7 +191,7 @@ pub fn run<'a>(spec: &CommandSpec<'a>, spill: Option<Spill<'a>>) -> FinishedComm
     started.finish()
 }
 
-/// A command that runs at the same time as others.
+/// A command that runs in parallel with others.
 pub struct CommandJob<'a> {
     pub spec: CommandSpec<'a>,
     pub spill: Option<Spill<'a>>,
@@ -199,10 +199,11 @@ pub struct CommandJob<'a> {
     pub marker: Option<Box<dyn Send + 'a>>,
 }
 
-/// Runs the commands at the same time and waits for all of them. The results are in the order of the jobs.
+/// Runs the commands in parallel and waits for all of them. The results are in the order of the jobs.
 #[must_use]
 pub fn run_all(jobs: Vec<CommandJob<'_>>) -> Vec<FinishedCommand> {
-    // All are started before one is watched. So each knows the others when it is terminated, and all of them die with this thread.
+    // All are started before one is watched. So each knows the others when it is terminated, and all of them die with this
+    // thread.
     let mut started: Vec<StartedCommand<'_>> = jobs.into_iter().map(StartedCommand::start).collect();
     let ids: Vec<u32> = started.iter().filter_map(StartedCommand::process_id).collect();
     for command in &mut started {
@@ -225,7 +226,7 @@ pub fn run_all(jobs: Vec<CommandJob<'_>>) -> Vec<FinishedCommand> {
         .collect()
 }
 
-/// A command that was started, and how it ended once it was watched.
+/// A started command, and its result once it was watched.
 struct StartedCommand<'a> {
     process: Option<platform::ChildProcess<'a>>,
     status: Option<Status>,
@@ -298,11 +299,11 @@ fn next_id() -> String {
     }
 }
 
-/// Runs a program for its output. It is terminated with its process group at the limit, or when it has printed more than
+/// Runs a program for its output. It is terminated with its process group at the timeout, or when it has printed more than
 /// `max_bytes` in all.
 ///
 /// # Errors
-/// When it cannot be started, runs into the limit, or prints too much.
+/// If it cannot be started, times out, or prints too much.
 pub fn output(command: Command, stdin: &[u8], limit: Duration, max_bytes: usize) -> io::Result<Output> {
     let mut whole = OutputBuffer { stdout: Vec::new(), stderr: Vec::new(), max_bytes, is_full: false };
     let start = Start { command, kind: ProcessKind::Tool, stdin: Some(stdin) };
@@ -318,7 +319,7 @@ pub fn output(command: Command, stdin: &[u8], limit: Duration, max_bytes: usize)
     Ok(Output { status, stdout: whole.stdout, stderr: whole.stderr })
 }
 
-/// Starts a program that goes on when we have ended: in a session of its own, with nothing of our streams.
+/// Starts a program that outlives us: in its own session, without our streams.
 ///
 /// # Errors
 /// When it cannot be started.
@@ -328,8 +329,8 @@ pub fn detach(mut command: Command) -> io::Result<()> {
     command.spawn().map(drop)
 }
 
-/// Runs a program that shares our stdin and process group, and hands its output to the sink as it comes. Signals keep
-/// the action that they have: what stops us from the terminal stops the program too.
+/// Runs a program in our process group and with our stdin, and passes its output to the sink as it arrives. Signals keep their
+/// actions: what stops us from the terminal stops the program too.
 ///
 /// # Errors
 /// When it cannot be started.
@@ -352,13 +353,13 @@ pub fn set_signal_actions() {
     }
 }
 
-/// The signal that asked us to stop, if one came while commands ran.
+/// The signal to stop, if one arrived while commands ran.
 #[must_use]
 pub fn stop_signal() -> Option<&'static str> {
     platform::stop_signal()
 }
 
-/// From now on a signal that asks us to stop is only noted, for [`stop_signal`].
+/// From now on a signal to stop is only recorded, for [`stop_signal`].
 pub fn note_stop_signals() {
     #[cfg(unix)]
     let _ = signals::register();
@@ -370,7 +371,7 @@ pub fn stop_pipe() -> Option<&'static io::PipeReader> {
     signals::register()
 }
 
-/// Keeps all of both streams, up to a number of bytes.
+/// Stores both streams, up to a number of bytes.
 struct OutputBuffer {
     stdout: Vec<u8>,
     stderr: Vec<u8>,

@@ -2,10 +2,10 @@
 
 use crate::Access;
 
-/// Where a patch starts; what comes before it does not count.
+/// Where a patch starts. Text before it is ignored.
 const START: &str = "*** Begin Patch";
 
-/// Patches with more files are not looked into.
+/// A patch with more files is not examined.
 const MAX_FILES: usize = 2_000;
 
 /// A file of a patch.
@@ -19,7 +19,7 @@ pub struct PatchedFile {
     pub exists: bool,
 }
 
-/// The files of a patch, in its order. None if it names none, if one has no name, or if there are too many.
+/// The files of a patch, in its order. `None` if there are none or too many, or if one has no name.
 #[must_use]
 pub fn files(text: &str) -> Option<Vec<PatchedFile>> {
     let patch = text.get(text.find(START)?..)?;
@@ -68,7 +68,7 @@ const HEADERS: [(&str, Header); 4] = [
     ("*** Move to:", Header::Move),
 ];
 
-/// The header that a line is, and the file that it names.
+/// A header line: its kind, and the file that it names.
 fn header(line: &str) -> Option<(Header, &str)> {
     HEADERS.iter().find_map(|(start, header)| Some((*header, line.strip_prefix(start)?.trim())))
 }
@@ -98,7 +98,7 @@ mod tests {
             ("*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n x\n", Some("u a, d a, w b")),
             ("*** Begin Patch\r\n*** Add File: a\r\n+x\r\n", Some("w a")),
             ("cat <<E\n*** Begin Patch\n   *** Add File:a  \n", Some("w a")),
-            // The same words in what is added are content.
+            // Added lines are content, even if they look like headers.
             ("*** Begin Patch\n*** Add File: a\n+*** Add File: .env\n-*** Delete File: b\n", Some("w a")),
             ("*** Add File: .env\n*** Begin Patch\n*** Add File: a\n", Some("w a")),
             ("*** Begin Patch\n*** End Patch\n", None),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// A file is found however the patch is cut: by content, blanks, line ends, and other files around it.
+        /// A file is found however the patch is cut: by content, blanks, line ends, or other files around it.
         #[test]
         fn a_path_is_found_however_the_patch_is_cut(
             path in "[a-zA-Z0-9_./-]([a-zA-Z0-9_./ -]{0,20}[a-zA-Z0-9_./-])?",

@@ -1,8 +1,9 @@
-//! Globs: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`, `\` to escape the next character. A pattern is compiled to an NFA
-//! and all its states are followed at once, so no pattern needs more time than its length times that of the text.
+//! Globs: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`, `\` to escape the next character. A pattern is compiled to an NFA, and
+//! all its states are followed at once. So the time is at most the length of the pattern times the length of the text.
 //!
-//! In a path, `**` crosses `/` where it is a whole part: at the start or after a `/`, and at the end or before a `/`. Braces
-//! do not change that: `{src/**,x}` and `src/{**,x}/y` cross, `src/**.rs` and `src/{**,x}.rs` do not. Elsewhere `**` is `*`.
+//! In a path, `**` crosses `/` if it is a whole part: it follows a `/` or starts the pattern, and a `/` follows it or it ends the
+//! pattern. Braces do not change that: `{src/**,x}` and `src/{**,x}/y` cross, `src/**.rs` and `src/{**,x}.rs` do not. Elsewhere
+//! `**` is `*`.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +12,7 @@ mod program;
 mod states;
 mod unknown_parts;
 
-use literal::Starts;
+use literal::FirstCharacters;
 use program::Op;
 pub use program::{GlobError, Kind};
 pub use unknown_parts::{Hole, Part};
@@ -19,8 +20,8 @@ pub use unknown_parts::{Hole, Part};
 /// No real text is longer.
 const MAX_TEXT_BYTES: usize = 4_096;
 
-/// A glob that is known to be valid. It is compiled when it is first needed: of many rules few are for the command or the file
-/// at hand, and their literal parts rule out most of them.
+/// A valid glob. It is compiled when it is first needed: most rules do not concern the command or file at hand, and their literal
+/// parts rule them out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob(Arc<ValidPattern>);
 
@@ -28,9 +29,9 @@ pub struct Glob(Arc<ValidPattern>);
 struct ValidPattern {
     pattern: Box<str>,
     kind: Kind,
-    /// How many bytes of the pattern every match starts with.
+    /// How many literal bytes every match starts with.
     head: usize,
-    starts: Starts,
+    starts: FirstCharacters,
     program: OnceLock<Vec<Op>>,
 }
 
@@ -69,7 +70,7 @@ impl Glob {
     pub fn new(pattern: &str, kind: Kind) -> Result<Glob, GlobError> {
         let head = literal::head(pattern);
         program::check(pattern, head, kind)?;
-        let starts = Starts::of(pattern);
+        let starts = FirstCharacters::of(pattern);
         Ok(Glob(Arc::new(ValidPattern {
             pattern: pattern.into(),
             kind,
@@ -83,7 +84,7 @@ impl Glob {
         &self.0.pattern
     }
 
-    /// The same for a pattern that is only kept.
+    /// Checks a pattern without keeping it.
     ///
     /// # Errors
     /// Says what is wrong with it.
@@ -92,11 +93,11 @@ impl Glob {
     }
 
     fn program(&self) -> &[Op] {
-        // It is valid, or it would not be here.
+        // It is valid: `new` has checked it.
         self.0.program.get_or_init(|| program::compile(&self.0.pattern, self.0.kind))
     }
 
-    /// Whether the whole text matches; none if it is too long to be compared.
+    /// Whether the whole text matches. `None` if it is too long.
     #[must_use]
     pub fn matches(&self, text: &str) -> Option<bool> {
         if text.len() <= MAX_TEXT_BYTES { Some(self.matches_long(text)) } else { None }
@@ -106,7 +107,7 @@ impl Glob {
         self.0.head == self.0.pattern.len()
     }
 
-    /// The same without the limit on length, for a text that is compared by itself, such as a shell command.
+    /// Whether the whole text matches, without a limit on its length: for a single text such as a shell command.
     #[must_use]
     pub fn matches_long(&self, text: &str) -> bool {
         if self.is_literal() {
@@ -122,7 +123,7 @@ impl Glob {
             || literal::rules_out(&self.0.pattern, self.0.head, self.0.kind, text)
     }
 
-    /// Whether the first character of a text shows that neither the text nor any start of it matches.
+    /// Whether the first character shows that neither the text nor any start of it matches.
     #[must_use]
     pub fn rules_out_first_of(&self, text: &str) -> bool {
         !self.0.starts.has_first_of(text)
@@ -134,15 +135,15 @@ impl Glob {
         !self.0.starts.has_first_of_a_part(path)
     }
 
-    /// Whether a text could start as the pattern does, or as one of the alternatives that it starts with. Of a partial text more
-    /// may follow.
+    /// Whether a text could start like the pattern, or like one of the alternatives that it starts with. A partial text may
+    /// continue.
     #[must_use]
     pub fn could_start(&self, text: &str, is_partial: bool, ignores_case: bool) -> bool {
         self.0.starts.has_first_of(text)
             && literal::could_start(&self.0.pattern, text, is_partial, ignores_case)
     }
 
-    /// Whether some text matches that differs from this one in its unknown parts.
+    /// Whether a text that differs from this one in its unknown parts matches.
     #[must_use]
     pub fn could_match(&self, parts: &[Part<'_>]) -> bool {
         unknown_parts::could_match(self.program(), parts)

@@ -1,9 +1,9 @@
-//! What a shell command reads, writes, deletes and runs, from nothing but its text.
+//! What a shell command reads, writes, deletes and runs, from its text alone.
 //!
-//! A command is parsed as bash would parse it ([`MAX_BYTES`] and [`MAX_DEPTH`] are the limits), followed in the order in which it
-//! would run, and each program in it is looked up in one table of programs. Nothing is executed and nothing is looked up on the
-//! disk: globs are expanded and directories are examined by the caller. What cannot be decided is a
-//! [`Doubt`]; nothing is left out silently.
+//! A command is parsed as bash would parse it ([`MAX_BYTES`] and [`MAX_DEPTH`] are the limits) and followed in the order in which
+//! it would run. Each of its programs is looked up in one table. Nothing is executed. This crate never looks at the disk: only
+//! the caller's [`Environment`] does, if the caller passes one. Callers expand globs and examine directories. What cannot be
+//! decided is a [`Doubt`]; nothing is left out silently.
 //!
 //! ```
 //! use shell_effects::{Access, Target, read};
@@ -25,8 +25,8 @@
 //! assert_eq!(script.effects[0].target, Target::Unknown("$file".to_owned()));
 //! ```
 //!
-//! Callers that know more pass a [`Context`]: an [`Environment`] that answers questions about variables and directories, and
-//! entries for programs of their own.
+//! Callers that know more pass a [`Context`]: an [`Environment`] that answers questions about variables, files and directories,
+//! and entries for programs of their own.
 
 #![cfg_attr(
     test,
@@ -76,17 +76,17 @@ pub const MAX_BYTES: usize = 64 << 10;
 /// Deeper nesting of substitutions, groups and `bash -c` is not read.
 pub const MAX_DEPTH: usize = 32;
 
-/// What was understood of a command.
+/// The result of reading a command.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Script {
-    /// Every simple command at any depth, in order. Those that run another command (`sudo`, `xargs`) are followed by it.
+    /// Every simple command at any depth, in order. A command that runs another one (`sudo`, `xargs`) comes before it.
     pub commands: Vec<SimpleCommand>,
     pub effects: Vec<Effect>,
     pub doubts: Vec<Doubt>,
-    /// What changes how the commands run, or runs something itself, without being one of them: variables that are set,
-    /// arithmetic that sets some, and words that another shell would run.
+    /// Other parts that change how the commands run, or that run something: variables, arithmetic that sets variables, and words
+    /// that another shell would run.
     pub side_effects: Vec<String>,
-    /// The commands of each pipeline, and those whose output an interpreter runs, together with that.
+    /// The commands of each pipeline. Commands whose output an interpreter runs form a pipeline with it.
     pub pipelines: Vec<Vec<usize>>,
     /// Shells and interpreters that read their code from the input of the whole command, which may be a terminal.
     pub awaiting_code: Vec<String>,
@@ -94,55 +94,56 @@ pub struct Script {
 
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SimpleCommand {
-    /// Quotes removed, variables replaced where their value is known; what is not known stays as it is written.
+    /// Quotes are removed, and known variables are replaced. Unknown parts stay as they are written.
     pub words: Vec<String>,
     /// The words, joined by one space.
     pub text: String,
-    /// Whether it is known which program it is.
+    /// Whether its program is known.
     pub is_known: bool,
-    /// The variables that are set only for it, as `NAME=value`.
+    /// The variables that are set for this command only, as `NAME=value`.
     pub assigned: Vec<String>,
-    /// The variables that programs are given here, also by `export`, `env` and `sudo`, as `NAME=value`.
+    /// The variables that programs get here, also through `export`, `env` and `sudo`, as `NAME=value`.
     pub environment: Rc<Vec<String>>,
-    /// Whether it writes to a file other than `/dev/null` by a redirection, its own or that of a group around it.
+    /// Whether a redirection writes to a file other than `/dev/null`: its own, or one of a group around it.
     pub redirects_to_file: bool,
     /// Its own redirections, as `< file` and `> file`.
     pub redirects: Vec<String>,
-    /// What it gets on its standard input, where that is known and a program of databases, which runs it.
+    /// Its standard input, if that is known and its program is a database client, which would run it.
     pub input: Option<String>,
-    /// Parts of its words that are not known before it runs.
+    /// Parts of its words that are unknown before it runs.
     pub unknown: Vec<UnknownPart>,
-    /// Where a command that deletes runs, as far as that is known: absolute, or below the current directory of the whole command.
+    /// Where a deleting command runs, as far as that is known: an absolute path, or a path below the current directory of the
+    /// whole command.
     pub directories: Vec<String>,
     /// Whether it only runs the command that follows it: `sudo`, `xargs`.
     pub wraps: bool,
-    /// Whether it is part of the text of another command, which runs it: `uv run pytest`, `docker exec x ls`.
+    /// Whether it is part of another command's text, which runs it: `uv run pytest`, `docker exec x ls`.
     pub inside: bool,
     /// Whether a shell on another machine runs it: `ssh host CODE`.
     pub is_remote: bool,
     /// The language of code that it runs and that is not known: what another command prints, or what a variable holds.
     pub unknown_code: Option<CodeLanguage>,
-    /// The script that it runs, with its arguments: `x.sh a` of `bash x.sh a`.
+    /// The script that it runs, with its arguments: for `bash x.sh a`, this is `x.sh a`.
     pub script: Option<String>,
-    /// The options, or other words, by which it may run or write something that its effects do not tell.
+    /// The options or other words through which it may run or write more than its effects show.
     pub acts_by: Vec<String>,
     /// Whether it is an `ln -s`.
     pub makes_symbolic_link: bool,
-    /// Which files of a work tree it changes, if it changes one as a whole.
+    /// Which files it changes, if it changes a whole work tree.
     pub extent: Extent,
-    /// What is known of its program, wherever that is.
+    /// The entry of its program, in whatever directory the program is.
     pub(crate) entry: Option<&'static Program>,
 }
 
-/// What runs a code.
+/// What runs a piece of code.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum CodeLanguage {
-    /// A shell: code that is not known may be any command.
+    /// A shell. Unknown code may be any command.
     Shell,
     Other,
 }
 
-/// What code may do to files, besides reading them.
+/// What code may do to files besides reading them.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct CodeAccess {
     pub writes: bool,
@@ -150,7 +151,7 @@ pub struct CodeAccess {
     pub runs: bool,
 }
 
-/// A part of a word that is not known before the command runs.
+/// An unknown part of a word.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UnknownPart {
     /// The index of the word.
@@ -158,7 +159,7 @@ pub struct UnknownPart {
     /// In bytes of the word.
     pub part: Range<usize>,
     pub quoting: Quoting,
-    /// Whether it may be an option or start with a sign, since the text that makes it spells one.
+    /// Whether it may be an option or start with a sign, because the text that makes it contains one.
     pub is_spelled: bool,
 }
 
@@ -181,7 +182,7 @@ pub struct Effect {
     pub base: Base,
     /// The index of its command.
     pub command: usize,
-    /// The option that asks for it, where the command would not do it otherwise: `sort -o`, `find -delete`.
+    /// The option that causes it, if the command would not do it otherwise: `sort -o`, `find -delete`.
     pub option: Option<String>,
 }
 
@@ -190,23 +191,23 @@ pub enum Access {
     Read,
     /// The content or the mode is changed, or the file is created.
     Write,
-    /// Written if it is a file. In a directory a formatter may change any file.
+    /// A file is written. In a directory, a formatter may change any file.
     Format,
-    /// Written only if it exists: `git checkout NAME`, where the name may be that of a branch.
+    /// Written only if it exists: `git checkout NAME`, if the name may be that of a branch.
     Update,
     Delete,
     MakeDirectory,
     /// It gets another name, through which it can be read and written.
     Link,
-    /// A container gets it. What happens to it there is not known.
+    /// A container gets it and may do anything to it.
     Mount,
-    /// What is checked out in this directory is changed, or its index: `git -C DIRECTORY merge`, `patch -d DIRECTORY`. Its files are
-    /// other effects.
+    /// The checkout in this directory changes, or its index: `git -C DIRECTORY merge`, `patch -d DIRECTORY`. Its files are
+    /// separate effects.
     Checkout,
 }
 
 impl Access {
-    /// What is done to a file, in a word that its path follows.
+    /// What is done to a file, as words before its path.
     #[must_use]
     pub fn does(self) -> &'static str {
         match self {
@@ -222,7 +223,7 @@ impl Access {
         }
     }
 
-    /// Whether a file may change. Making a directory changes none; through a link anything might be written.
+    /// Whether a file may change. Making a directory changes none. Anything might be written through a link.
     #[must_use]
     pub fn changes_files(self) -> bool {
         matches!(self, Access::Write | Access::Format | Access::Update | Access::Delete | Access::Link)
@@ -235,23 +236,23 @@ pub enum Target {
     /// A pattern of the shell (`*`, `?`, `[…]`, `\` before quoted characters), where `**/` crosses directories. If
     /// nothing matches, it is the path itself.
     Glob(String),
-    /// A file, or a directory with all that is in it.
+    /// A file, or a directory with everything in it.
     Tree(String),
     /// The same for each match of a pattern.
     Trees(String),
-    /// `directory/name` where `directory` is a directory, else the path `directory` itself: the target of `cp` and `mv`.
+    /// `directory/name` if `directory` is a directory, else the path `directory` itself: the target of `cp` and `mv`.
     Into {
         directory: String,
         name: String,
     },
-    /// One of the files that a pattern of the shell matches, as it is written.
+    /// One of the files that a shell pattern matches. The pattern is as it is written.
     Among {
         written: String,
         pattern: String,
     },
     /// All files of the git work tree.
     WorkTree,
-    /// Not known before it runs; as it is written.
+    /// Unknown before it runs. The text is as it is written.
     Unknown(String),
 }
 
@@ -260,7 +261,7 @@ pub enum Target {
 pub enum Base {
     /// Absolute, or relative to the current directory of the whole command; empty for that directory itself.
     At(String),
-    /// `at`, where the directory `missing` does not exist: a `cd` to it failed, and the script went on.
+    /// `at`, if the directory `missing` does not exist: a `cd` to it failed, and the script continued.
     IfMissing {
         missing: String,
         at: String,
@@ -276,30 +277,30 @@ pub enum Doubt {
     TooLong,
     /// Nested too deeply, or its loops and variables lead to too many commands.
     TooDeep,
-    /// [`Environment::is_out_of_time`] said so. What comes after it was not read.
+    /// [`Environment::is_out_of_time`] returned true. The rest was not read.
     OutOfTime,
-    /// More functions or aliases than are remembered.
+    /// Too many functions or aliases.
     TooMany(&'static str),
-    /// Code in another language, or shell code that is not known before it runs.
+    /// Code in another language, or shell code that is unknown before it runs.
     InlineCode {
         interpreter: String,
         language: CodeLanguage,
         text: String,
-        /// What it may do to the files that it names, besides reading them.
+        /// What it may do to the files that it names besides reading them.
         access: CodeAccess,
         /// Where it runs.
         bases: Vec<Base>,
     },
-    /// Code for a shell that this script makes, and that is not known before it runs.
+    /// Shell code that this script makes, and that is unknown before it runs.
     UnknownScript {
         interpreter: String,
         /// The index of the command that runs it.
         command: usize,
     },
-    /// A program whose arguments we cannot tell apart.
+    /// A program whose arguments have unknown meanings.
     UnknownProgram {
         words: Vec<String>,
-        /// Those of its arguments that are patterns of the shell.
+        /// The arguments that are shell patterns.
         patterns: Vec<String>,
         bases: Vec<Base>,
     },
@@ -314,13 +315,13 @@ impl std::fmt::Display for Doubt {
             Doubt::OutOfTime => f.write_str("reading it takes longer than a hook may take"),
             Doubt::TooMany(what) => write!(f, "it defines too many {what}"),
             Doubt::InlineCode { interpreter, .. } => {
-                write!(f, "what code in {interpreter} does is not known")
+                write!(f, "the effects of code in {interpreter} are unknown")
             }
             Doubt::UnknownScript { interpreter, .. } => {
-                write!(f, "what `{interpreter}` runs is not known before it does")
+                write!(f, "the code that `{interpreter}` runs is unknown before it runs")
             }
             Doubt::UnknownProgram { words, .. } => {
-                write!(f, "what `{}` does is not known", words.first().map_or("", String::as_str))
+                write!(f, "the effects of `{}` are unknown", words.first().map_or("", String::as_str))
             }
         }
     }
@@ -332,7 +333,7 @@ pub fn read(command: &str, home: Option<&str>) -> Script {
     read_in(command, &Context { home, environment: &UnknownEnvironment, programs: &[] })
 }
 
-/// What is known besides the text of a command.
+/// What is known apart from the text of a command.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// The home directory.
@@ -342,7 +343,7 @@ pub struct Context<'a> {
     pub programs: &'static [Program],
 }
 
-/// The same where more is known.
+/// Reads a command, with a context.
 #[must_use]
 pub fn read_in(command: &str, context: &Context<'_>) -> Script {
     if command.len() > MAX_BYTES {
@@ -354,7 +355,7 @@ pub fn read_in(command: &str, context: &Context<'_>) -> Script {
     }
 }
 
-/// What of a command writes files, or may do so without saying which; none if nothing does. What it only deletes is not part of it.
+/// The parts of a command that write files, or may do so without naming them. `None` if nothing does. Deleting does not count.
 #[must_use]
 pub fn writes(command: &str, home: Option<&str>) -> Option<Script> {
     let mut script = read(command, home);
@@ -367,7 +368,7 @@ pub fn writes(command: &str, home: Option<&str>) -> Option<Script> {
             other => other,
         };
     }
-    // Other programs, and code in other languages, are taken for what they are mostly: they build and test.
+    // Other programs, and code in other languages, are assumed to do what they mostly do: build and test.
     script.doubts.retain(|doubt| !matches!(doubt, Doubt::InlineCode { .. } | Doubt::UnknownProgram { .. }));
     if script.effects.is_empty() && script.doubts.is_empty() { None } else { Some(script) }
 }

@@ -1,4 +1,4 @@
-//! A simple command as rules compare it: however its program is named, and without the options before its subcommand.
+//! A simple command as rules compare it: without the directory of its program, and without the options before its subcommand.
 //! `/usr/bin/git -C x push` is `git push`.
 
 use std::borrow::Cow;
@@ -12,16 +12,16 @@ use crate::{Quoting, SimpleCommand, UnknownPart};
 /// A command, and its plain form.
 pub struct PlainCommand<'a> {
     pub command: &'a SimpleCommand,
-    /// The plain form, where it differs from the command's text.
+    /// The plain form, if it differs from the command's text.
     pub text: Option<String>,
-    /// The words of the plain form with their indices in the command, where it differs.
+    /// The words of the plain form with their indices in the command, if it differs.
     words: Option<Vec<(usize, Cow<'a, str>)>>,
-    /// Which word of the plain form is the subcommand, or the program where that has none.
+    /// Which word of the plain form is the subcommand, or the program if that has none.
     pub(crate) subcommand: usize,
 }
 
 impl SimpleCommand {
-    /// The plain form, with `~` for what is in the home directory.
+    /// The plain form, with `~` for the home directory.
     pub fn plain(&self, home: Option<&str>) -> PlainCommand<'_> {
         let first = self.words.first().map(String::as_str).unwrap_or_default();
         let program = table::compared_name(first);
@@ -53,7 +53,7 @@ fn substitution(part: &str) -> Option<(usize, &str)> {
     Some((start, part.get(start..=end)?))
 }
 
-/// What follows the home directory in a path below it.
+/// The path below the home directory.
 fn below<'a>(word: &'a str, home: &str) -> Option<&'a str> {
     word.strip_prefix(home.trim_end_matches('/')).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -66,7 +66,7 @@ struct OptionSkipper<'a> {
 }
 
 impl OptionSkipper<'_> {
-    /// Skips the options of a program; how many words come before the subcommand then.
+    /// Skips the options of a program. Returns how many words come before the subcommand.
     fn options(&mut self, program: &Program) -> usize {
         let Some(flags) = program.subcommand_options else { return 0 };
         self.skip(flags);
@@ -101,8 +101,8 @@ impl PlainCommand<'_> {
         plain.chain(own.iter().enumerate().map(|(index, word)| (index, word.as_str())))
     }
 
-    /// With the variables that are set for it, its redirections, and its input where that is run; and with each variable alone
-    /// that it is given. Empty where it has none of these.
+    /// The command with its variables, its redirections and the input that it runs; and the command with each of its variables
+    /// alone. Empty if it has none of these.
     pub fn with_environment(&self) -> Vec<String> {
         let SimpleCommand { text, assigned, redirects, input, environment, .. } = self.command;
         let text = Some(self.text.as_ref().unwrap_or(text)).filter(|text| !text.is_empty());
@@ -122,7 +122,8 @@ impl PlainCommand<'_> {
         forms
     }
 
-    /// With the options before its subcommand, but without the path of its program: `git -c a=b push`. None where it is written so.
+    /// With the options before its subcommand, but without the path of its program: `git -c a=b push`. `None` if it is already
+    /// written so.
     pub fn with_options(&self) -> Option<String> {
         let (first, rest) = self.command.words.split_first()?;
         let program = table::compared_name(first);
@@ -150,7 +151,7 @@ impl PlainCommand<'_> {
         script.cloned().into_iter().chain(named)
     }
 
-    /// The substitutions in its words whose output is not known, as they are written. What is in them is a command of its own.
+    /// The substitutions in its words whose output is unknown, as they are written. The commands in them are separate commands.
     pub fn substitutions(&self) -> impl Iterator<Item = &str> {
         self.command.unknown.iter().filter_map(|unknown| {
             let word = self.command.words.get(unknown.word)?;
@@ -158,7 +159,7 @@ impl PlainCommand<'_> {
         })
     }
 
-    /// How it is shown in a pipeline: a program that runs the output of another is only named.
+    /// Its text in a pipeline: a program that runs the output of another one is only named.
     pub fn in_pipeline(&self) -> &str {
         let text = self.text.as_ref().unwrap_or(&self.command.text);
         match (self.command.unknown_code.is_some(), self.command.is_known) {
@@ -173,10 +174,10 @@ impl PlainCommand<'_> {
     }
 }
 
-/// What the unknown parts of a command can become.
+/// The possible values of a command's unknown parts.
 impl PlainCommand<'_> {
-    /// The plain form in parts; empty where all of it is known. A word without quotes directly after the subcommand may be an
-    /// option, if `or_option`; elsewhere it is taken for a name, as nearly all are.
+    /// The plain form in parts, empty if it is fully known. An unquoted word directly after the subcommand may be an option, if
+    /// `or_option`. Elsewhere it counts as a name, as nearly all are.
     pub fn parts(&self, or_option: bool) -> Vec<Part<'_>> {
         let mut parts = Vec::new();
         if self.command.unknown.is_empty() {
@@ -213,7 +214,7 @@ impl PlainCommand<'_> {
         parts
     }
 
-    /// What is known of the plain form up to its first unknown part.
+    /// The known start of the plain form, up to its first unknown part.
     pub fn known_start(&self) -> &str {
         let text = self.text.as_ref().unwrap_or(&self.command.text);
         let mut length = 0;
@@ -230,7 +231,7 @@ impl PlainCommand<'_> {
     fn hole(&self, unknown: &UnknownPart, word: &str, position: usize, or_option: bool) -> Option<Hole> {
         let is_bare = unknown.quoting == Quoting::Bare;
         let before = word.get(..unknown.part.start).unwrap_or_default();
-        // In quotes, it is the start of a word only if nothing is before it.
+        // A quoted word starts with it only if nothing comes before it.
         if unknown.is_spelled && (unknown.quoting != Quoting::Quoted || before.is_empty()) {
             return Some(Hole::Words);
         }
@@ -282,16 +283,16 @@ const BOOLEANS: &[&str] = &[
     "--ignore-not-found",
 ];
 
-/// Whether a command has an option, however it is written: `-uf`, `--delete`, `--dele`.
+/// Whether a command has an option, in any spelling: `-uf`, `--delete`, `--dele`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OptionMatch {
     Certain,
-    /// If a part of it that is not known has a certain value.
+    /// If an unknown part of it has a certain value.
     Possible,
 }
 
 impl PlainCommand<'_> {
-    /// Whether one of these options is given after the subcommand and before `--`. Values of other options do not count.
+    /// Whether one of these options comes after the subcommand and before `--`. Values of other options do not count.
     pub fn option(&self, wanted: &[String]) -> Option<OptionMatch> {
         let words: Vec<(usize, &str)> = self.words().collect();
         let name = |at: usize| words.get(at).map_or("", |(_, word)| word);
@@ -322,8 +323,8 @@ impl PlainCommand<'_> {
 }
 
 impl PlainCommand<'_> {
-    /// Whether one of these options is certainly given, and nothing switches it off again: a value that does not plainly switch it on,
-    /// or `--no-…`. `booleans` are options that take no value.
+    /// Whether one of these options is certainly given, and nothing switches it off again: a value that does not plainly switch
+    /// it on, or `--no-…`. `booleans` are options without a value.
     pub fn switches_on(&self, wanted: &[String], booleans: &[String]) -> bool {
         let is_off = |(index, word): (usize, &str)| {
             let (name, value) =
@@ -348,7 +349,7 @@ impl PlainCommand<'_> {
         if self.option(wanted) != Some(OptionMatch::Certain) {
             return false;
         }
-        // Which options of git take a value is known.
+        // It is known which options of git take a value.
         let words: Vec<&str> = self.words().map(|(_, word)| word).skip(self.subcommand).collect();
         let is_listed = words
             .first()
@@ -368,7 +369,7 @@ impl PlainCommand<'_> {
     }
 }
 
-/// Whether a word that is not wholly known may be an option: without quotes directly after the subcommand, or after a dash.
+/// Whether a partly unknown word may be an option: it is unquoted directly after the subcommand, or follows a dash.
 fn may_be_option(hole: &UnknownPart, word: &str, is_first: bool) -> bool {
     if hole.is_spelled && (hole.quoting != Quoting::Quoted || hole.part.start == 0) {
         return true;
@@ -386,7 +387,7 @@ fn read(flags: &str, word: &str, wanted: &[String]) -> (bool, bool) {
     }
     let (name, has_value) = word.split_once('=').map_or((word, false), |(name, _)| (name, true));
     if word.starts_with("--") {
-        // The program accepts what is short for one option only, and fails otherwise.
+        // An abbreviation must be unique, otherwise the program fails.
         let is_given = wanted.iter().any(|option| option.starts_with("--") && option.starts_with(name));
         return (is_given, !has_value && takes(flags, name) == Takes::Next);
     }

@@ -2,15 +2,15 @@
 
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
-/// A path without `.`, `..` and doubled slashes. The disk is not looked at: a shell moves like this with `cd`, and Claude Code's
-/// own tools understand paths so.
+/// A path without `.`, `..` and doubled slashes. The disk is not read: a shell's `cd` and Claude Code's own tools treat paths the
+/// same way.
 #[must_use]
 pub fn normalise(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {
             Component::CurDir => {}
-            // Above the root is the root; a relative path may start above where it is.
+            // The parent of the root is the root. A relative path may start above its directory.
             Component::ParentDir if out.file_name().is_some() => _ = out.pop(),
             Component::ParentDir if out.has_root() => {}
             part => out.push(part),

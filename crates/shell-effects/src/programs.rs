@@ -1,5 +1,4 @@
-//! What is known of each program: the entries of one table, grouped by what the programs are for, and the code that some of them
-//! need.
+//! The table of programs: its entries, grouped by purpose, and the code that some of them need.
 
 pub(crate) mod archives;
 pub(crate) mod arguments;

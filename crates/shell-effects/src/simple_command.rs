@@ -1,4 +1,4 @@
-//! What callers ask of a simple command: which program it is, and what the table says of that.
+//! Questions about a simple command: which program it is, and what the table knows about it.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ impl SimpleCommand {
         table::compared_name(self.words.first().map(String::as_str).unwrap_or_default())
     }
 
-    /// Whether it is a builtin that evaluates a substitution in quotes: the index of an array in its arguments.
+    /// Whether it is a builtin that evaluates a quoted substitution: an array index in its arguments.
     #[must_use]
     pub fn evaluates_index(&self) -> bool {
         self.is_builtin()
@@ -23,8 +23,7 @@ impl SimpleCommand {
             && self.words.iter().any(|word| is_evaluated(word))
     }
 
-    /// Whether the effects of its script have all that it does to files. Others may run code that nobody sees, such as `make` or
-    /// `python3 script.py`.
+    /// Whether its script's effects are complete. A command like `make` or `python3 script.py` may run code that nobody sees.
     #[must_use]
     pub fn tells_all(&self) -> bool {
         let Some(program) = self.entry else { return false };
@@ -40,7 +39,7 @@ impl SimpleCommand {
         is_described && self.is_known && self.unknown_code.is_none()
     }
 
-    /// Whether it only controls others and touches no file: parts of loops and conditions, `timeout`, `nice`.
+    /// Whether it only controls other commands and touches no file: parts of loops and conditions, `timeout`, `nice`.
     #[must_use]
     pub fn only_controls(&self) -> bool {
         let Some(program) = self.entry else { return false };
@@ -82,11 +81,11 @@ impl SimpleCommand {
     }
 }
 
-/// Options with which an interpreter only says something about itself.
+/// Options with which an interpreter only prints information about itself.
 const INFORMING: [&str; 4] = ["--version", "-V", "--help", "-h"];
 
 impl Script {
-    /// Shells and interpreters that wait for code from the input of the whole command, for callers whose input is typed unseen.
+    /// Shells and interpreters that wait for code from the input of the whole command, for callers who type that input later.
     pub fn waiting(&self) -> Vec<Doubt> {
         let informs = |command: &SimpleCommand| {
             let language = command.entry.and_then(|program| program.language);
@@ -119,9 +118,9 @@ impl Base {
     }
 }
 
-/// What a command deletes elsewhere: `cd /var && rm -rf *` is `rm -rf /var/*`.
+/// What a command deletes in another directory: `cd /var && rm -rf *` is `rm -rf /var/*`.
 impl SimpleCommand {
-    /// The command with whole paths, as if it ran in this directory; `~` is the home directory.
+    /// The command with absolute paths, as if it ran in this directory; `~` is the home directory.
     pub fn as_if_in(&self, directory: &Path, home: Option<&str>) -> String {
         let below_home = home.and_then(|home| directory.strip_prefix(home).ok());
         let directory = match below_home {

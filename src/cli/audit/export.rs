@@ -31,7 +31,7 @@ pub(in crate::cli) struct ExportRequest {
     /// Write to this file, which is replaced as a whole; else to stdout
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["otlp", "follow"])]
     output: Option<PathBuf>,
-    /// Go on with new records as they are written
+    /// Continue with new records as they are written
     #[arg(short, long)]
     follow: bool,
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(in crate::cli) struct ExportRequest {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ExportFormat {
     Csv,
-    /// With the output of failed commands, or without.
+    /// With or without the output of failed commands.
     Jsonl {
         has_output: bool,
     },
@@ -69,7 +69,7 @@ pub(super) fn run(request: ExportRequest, root: &Root, trail: &Trail) -> anyhow:
     Ok(Exit::Success)
 }
 
-/// Whether the user agreed to export the output of failed commands. A cloned repository cannot.
+/// Whether the user trusts the export of the output of failed commands. A cloned repository cannot enable it.
 fn exports_output(root: &Root) -> bool {
     let mut origins = load::all(root, Patterns::All).origins;
     if !otlp::runs_unasked(root) {
@@ -78,7 +78,7 @@ fn exports_output(root: &Root) -> bool {
     origins.telemetry().is_some_and(|telemetry| telemetry.exports_output())
 }
 
-/// The file appears whole or stays as it was.
+/// The file appears as a whole or stays unchanged.
 fn to_file(path: &Path, format: ExportFormat, trail: &Trail, filter: &Filter) -> anyhow::Result<u64> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -32,7 +32,7 @@ pub(in crate::cli) struct ShowArgs {
     /// Only the last N records
     #[arg(short, long = "number", value_name = "N")]
     number: Option<usize>,
-    /// Go on with new records as they are written
+    /// Continue with new records as they are written
     #[arg(short, long)]
     follow: bool,
 }
@@ -103,7 +103,7 @@ fn print(
         writeln!(out, "        {}", on_one_line(reason))?;
     }
     let mut findings = record.objects("findings");
-    // What counts comes first: a denial before a question.
+    // What matters comes first: a denial before a question.
     findings.sort_by_key(|finding| reasons::rank_by(&text(finding, "verdict")));
     for finding in findings {
         let (code, phase, what) = (text(&finding, "code"), text(&finding, "phase"), text(&finding, "what"));
@@ -141,7 +141,7 @@ fn print(
     Ok(())
 }
 
-/// What is recorded of a command's output.
+/// The recorded output of a command.
 fn print_output(out: &mut Out<'_>, command: &ObjectFields<'_>) -> io::Result<()> {
     let message = command.text("message").unwrap_or_default();
     match command.text("output") {
@@ -151,7 +151,7 @@ fn print_output(out: &mut Out<'_>, command: &ObjectFields<'_>) -> io::Result<()>
     }
 }
 
-/// Where the rule of a finding is written.
+/// The position of a finding's rule.
 fn place(finding: &ObjectFields<'_>) -> Option<String> {
     let rule = finding.object("rule")?;
     let file = rule.text("file").map(on_one_line)?;

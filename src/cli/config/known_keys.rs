@@ -1,4 +1,4 @@
-//! The keys that a config may have, as the schema describes them: for keys that no file sets.
+//! The possible keys of a config, from the schema: for keys that no file sets.
 
 use anyhow::anyhow;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use conclaude_core::config::schema_text;
 use conclaude_core::text::{nearest, quoted_list};
 
-/// What applies where a key is not set: its default, or that of what is below it.
+/// The value of an unset key: its default, or that of its parent.
 pub(super) fn default_of(key: &str) -> anyhow::Result<String> {
     let schema: Value = serde_json::from_str(&schema_text()).unwrap_or_default();
     let mut parents = vec![&schema];
@@ -37,13 +37,13 @@ pub(super) fn default_of(key: &str) -> anyhow::Result<String> {
 fn unknown(key: &str, known: &[&str]) -> anyhow::Error {
     match (nearest(key, known.iter().copied()), known.len()) {
         (Some(near), _) => anyhow!("there is no key `{key}`; did you mean `{near}`?"),
-        (None, 0) => anyhow!("there is no `{key}`: what comes before it is one value, without keys"),
+        (None, 0) => anyhow!("there is no `{key}`: the part before it is one value, without keys"),
         (None, 1..=12) => anyhow!("there is no key `{key}`: there is {}", quoted_list(known)),
         (None, _) => anyhow!("there is no key `{key}`: `conclaude schema` describes all keys"),
     }
 }
 
-/// A schema and all that it may be instead.
+/// A schema and all its alternatives.
 fn alternatives<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
     let mut found = Vec::new();
     let mut pending = vec![schema];
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(told("audit"), "`audit` is not set: the defaults of its keys apply");
         assert_eq!(told("MaxBlocks"), "there is no key `MaxBlocks`; did you mean `maxBlocks`?");
         assert_eq!(told("bogus"), "there is no key `bogus`: `conclaude schema` describes all keys");
-        assert_eq!(told("maxBlocks.x"), "there is no `x`: what comes before it is one value, without keys");
+        assert_eq!(told("maxBlocks.x"), "there is no `x`: the part before it is one value, without keys");
         assert_eq!(told("stop.commands.coder"), "the config has no `coder` in it: nothing is set for it");
     }
 }

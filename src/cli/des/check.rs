@@ -1,4 +1,4 @@
-//! `des check`: what a step file lacks, or what Gate 3 would say about the agent of a transcript.
+//! `des check`: the missing parts of a step file, or the findings of Gate 3 about the agent of a transcript.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub(crate) struct CheckArgs {
     /// The transcript of the agent that did the step: also checks its prompt, its evidence and the files that it wrote
     #[arg(long, value_name = "FILE")]
     transcript: Option<PathBuf>,
-    /// The step file, for a hook of your own: exits with 2 and the findings on stderr where the agent must not stop
+    /// The step file, for a hook of your own: if the agent must not stop, exits with 2, with the findings on stderr
     #[arg(long, value_name = "FILE", requires = "transcript", conflicts_with = "json")]
     step_file: Option<String>,
     /// Print JSON
@@ -48,7 +48,7 @@ pub(crate) struct CheckArgs {
 struct StepReport {
     step: String,
     findings: Vec<Finding>,
-    /// What a transcript says about the agent.
+    /// The facts about the agent from a transcript.
     context: Option<DesContext>,
     /// No gate applies to the agent of the transcript.
     is_ad_hoc: bool,
@@ -113,7 +113,7 @@ fn of_transcript(project: &DesProject, opened: &OpenStep, transcript: &Path) -> 
     })
 }
 
-/// The answer to a hook of the user's own: exit 2 means that the agent must not stop, and nothing else does.
+/// The answer to the user's own hook. Exit 2 always means that the agent must not stop.
 fn for_hook(
     project: &DesProject,
     transcript: &Path,
@@ -150,7 +150,7 @@ fn for_hook(
     refuse(&report, &counter, out)
 }
 
-/// The step that is meant. A script that greps a transcript for the marker gets one line for each time that it is there.
+/// The intended step. A script that greps a transcript for the marker gets one line per occurrence.
 fn one_of<'a>(step_files: &'a str, marked: Option<&str>) -> anyhow::Result<&'a str> {
     let mut lines: Vec<&str> = step_files.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.sort_unstable();
@@ -176,7 +176,7 @@ fn agent_of(transcript: &Path, origin: &PromptOrigin) -> Agent {
     Agent::named(format!("{}\n{time}\n{}", path.display(), origin.prompt))
 }
 
-/// How often a hook of the user's own has blocked an agent: it must not hold one forever either.
+/// How often the user's own hook has blocked an agent: it must not hold one forever either.
 struct BlockCounter<'a> {
     project: &'a DesProject,
     agent: Agent,
@@ -195,7 +195,7 @@ impl BlockCounter<'_> {
 
     fn reset(&self) {
         if let Err(error) = self.session().forget_blocks(&self.agent) {
-            let _ = writeln!(Out::stderr(), "conclaude: warning: cannot forget the blocks: {error}");
+            let _ = writeln!(Out::stderr(), "conclaude: warning: cannot reset the blocks: {error}");
         }
     }
 }

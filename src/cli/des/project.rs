@@ -63,7 +63,7 @@ impl DesProject {
         }
     }
 
-    /// In Claude Code's sandbox nothing can be recorded. Nothing is done halfway there.
+    /// Nothing can be recorded in Claude Code's sandbox, so nothing is started there.
     pub(super) fn require_writable_state(&self) -> anyhow::Result<()> {
         let folder = self.root.folder.join(store::FOLDER);
         let tried = tempfile::NamedTempFile::new_in(&folder);
@@ -76,19 +76,19 @@ impl DesProject {
         Ok(())
     }
 
-    /// The gates hold under a broken config, with their defaults; so an agent must be able to record what they ask for.
+    /// With a broken config the gates apply with their defaults, so an agent must be able to record what they require.
     pub(super) fn warn_about_config(&self) {
         if let Some(summary) = self.config_problem() {
             let _ = writeln!(Out::stderr(), "conclaude: warning: {summary}; using the step's own phases");
         }
     }
 
-    /// What is wrong with the config, in one line.
+    /// The problem of the config, on one line.
     pub(super) fn config_problem(&self) -> Option<&str> {
         self.config_error.as_deref().map(|error| error.lines().next().unwrap_or_default())
     }
 
-    /// The phases of a step: those of the config, or those that the step has where the config cannot be read.
+    /// The phases of a step: from the config, or from the step if the config cannot be read.
     pub(super) fn phases(&self, step: &step::Step) -> Vec<String> {
         let log = step.phases().filter(|log| self.config_error.is_some() && !log.is_empty());
         match log {
@@ -106,7 +106,7 @@ impl DesProject {
         let cwd = std::env::current_dir()?;
         let outside = || anyhow!("{} is outside the project {}", path.display(), self.root.work.display());
         let name = paths::relative(&self.root.work, &cwd, &path.to_string_lossy()).ok_or_else(outside)?;
-        // Agents may call us for files that they may not write: the config and the settings are not step files.
+        // Agents may call us for files that they may not write: config and settings are not step files.
         if is_protected(&name) {
             bail!("{name} belongs to the gates: it is not a step file");
         }
@@ -137,7 +137,7 @@ impl DesProject {
         ))
     }
 
-    /// Commands of the config run where those at a stop run: not in a project that the user has yet to trust.
+    /// Commands of the config run under the same conditions as at a stop: not in an untrusted project.
     pub(super) fn require_trust(&self) -> anyhow::Result<()> {
         let project = session_folder(Environment::of_process().project_dir, &self.root.folder)?;
         if !registration::asks_for_trust(&registration::current(&project)) {
@@ -167,7 +167,7 @@ impl DesProject {
         self.record_run(path, phase, change, None)
     }
 
-    /// The same, with the end of what a failed command printed. That is only for the trail.
+    /// The same, with the end of a failed command's output. That goes only to the trail.
     pub(super) fn record_run(
         &self,
         path: &Path,
@@ -227,7 +227,7 @@ impl DesProject {
         Ok(running::note(&self.root.folder, &running))
     }
 
-    /// What every record of a step names.
+    /// The common fields of a step's records.
     pub(super) fn base_record(&self, event: &str, step: &str, decision: &str) -> Record {
         let AgentAtWork { agent, session } = self.agent_at_work(step);
         Record {
@@ -240,8 +240,8 @@ impl DesProject {
         }
     }
 
-    /// The agent that works on the step, as Gate 1 remembered its call: Claude Code does not tell a command which
-    /// agent runs it. None if several agents could be meant.
+    /// The agent that works on the step, from the call that Gate 1 stored: Claude Code does not tell a command which agent runs
+    /// it. `None` if several agents are possible.
     fn agent_at_work(&self, step: &str) -> AgentAtWork {
         let mut calls = self.open_calls(step);
         let named = std::env::var(variables::SESSION_ID).ok();
@@ -254,7 +254,7 @@ impl DesProject {
         AgentAtWork { agent: Some(call.subagent_type), session: named.or(session) }
     }
 
-    /// The calls of agents that are at work on the step: of this session, or of all where the environment names none.
+    /// The calls of agents that work on the step: in this session, or in all if the environment names none.
     fn open_calls(&self, step: &str) -> Vec<GatedCall> {
         let root = &self.root.folder;
         let is_of_step = |call: &GatedCall| call.is_open() && !call.is_helper() && call.step_file == step;
@@ -284,7 +284,7 @@ struct AgentAtWork {
     session: Option<String>,
 }
 
-/// A change as the audit trail names it.
+/// A change in the form of the audit trail.
 struct AuditedChange<'a> {
     event: &'static str,
     decision: &'static str,

@@ -1,4 +1,4 @@
-//! `des run`: a command is run, and the phase is recorded from its exit code.
+//! `des run`: runs a command, and records the phase from its exit code.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -26,13 +26,13 @@ pub(crate) struct RunArgs {
     pub(super) step: PathBuf,
     /// The phase
     phase: String,
-    /// What the command is expected to do
+    /// The expected result of the command
     #[arg(long, value_parser = ["pass", "fail"])]
     expect: Option<String>,
     /// How many turns it took
     #[arg(long)]
     turns: Option<i64>,
-    /// The command, after `--`; none for a phase whose command is in the config (des.evidence)
+    /// The command, after `--`; leave it out for a phase whose command is in the config (des.evidence)
     #[arg(last = true)]
     command: Vec<OsString>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct RunArgs {
 /// The phase in the step file before the command runs.
 struct PhaseState {
     is_started: bool,
-    /// It was recorded without proof, and is proved now; its times stay those of the work.
+    /// It was recorded without proof, and is now proved. Its times stay those of the work.
     is_unproved: bool,
     /// It was proved, and that record cannot be found or does not count.
     is_proof_lost: bool,
@@ -68,7 +68,7 @@ pub(super) fn run(project: &DesProject, args: &RunArgs) -> anyhow::Result<Exit> 
     let before = before(project, step, phase, owned)?;
     let Proof { command, line, programs, is_configured, expect_failure } = match owned {
         Some(owned) => configured(project, args, owned)?,
-        // Otherwise a permission for `conclaude des` would allow any command, for a phase that the map leaves out.
+        // Otherwise a permission for `conclaude des` would allow any command, for a phase without an entry.
         None if !des.evidence_commands().is_empty() => return Err(not_in_map(project, args)?),
         None if project.config.enforcers().sandbox => return Err(not_sandboxed(project, args)?),
         None => typed(project, args)?,
@@ -107,7 +107,7 @@ pub(super) fn run(project: &DesProject, args: &RunArgs) -> anyhow::Result<Exit> 
     Ok(Exit::Of(u8::try_from(ran.code).unwrap_or(1)))
 }
 
-/// The config's command, whatever was typed: an agent cannot prove a test with `true`.
+/// The config's command, ignoring the one from the command line: an agent cannot prove a test with `true`.
 fn configured(project: &DesProject, args: &RunArgs, owned: &str) -> anyhow::Result<Proof> {
     let RunArgs { phase, command, .. } = args;
     project.require_trust()?;
@@ -161,7 +161,7 @@ fn not_in_map(project: &DesProject, args: &RunArgs) -> anyhow::Result<anyhow::Er
     ))
 }
 
-/// Where the sandbox enforces rules, `des run` is one of the commands that run outside of it.
+/// If the sandbox enforces rules, `des run` runs outside of it.
 fn not_sandboxed(project: &DesProject, args: &RunArgs) -> anyhow::Result<anyhow::Error> {
     let (phase, without) = (&args.phase, without_run(project, args)?);
     Ok(anyhow!(
@@ -205,7 +205,7 @@ fn before(project: &DesProject, path: &Path, phase: &str, owned: Option<&str>) -
     })
 }
 
-/// Whether the step says that the phase was run, and no record of that can be found, or only one that proves nothing.
+/// Whether the step says that the phase was run, but there is no record of that, or only one that proves nothing.
 fn is_proof_lost(project: &DesProject, step: &str, phase: &step::Phase) -> bool {
     let needs_proof = project.config.des.as_ref().is_some_and(|des| des.evidence().contains(&&*phase.name));
     if !needs_proof || phase.status() != Some(step::PhaseStatus::Executed) {

@@ -33,7 +33,7 @@ pub(crate) struct NewArgs {
     /// A pattern of files that the step may change; may be given several times
     #[arg(long)]
     allow: Vec<String>,
-    /// What the step is accepted by, which goes into the prompt; may be given several times
+    /// An acceptance criterion, which goes into the prompt; may be given several times
     #[arg(long)]
     criterion: Vec<String>,
     /// Overwrite an existing file
@@ -198,7 +198,7 @@ const OPEN: LiteralText = LiteralText("<!--");
 pub(crate) struct PromptArgs {
     /// The step file, or the start of its name
     pub(super) step: PathBuf,
-    /// The subagent that is to do the step
+    /// The subagent for the step
     #[arg(long)]
     agent: String,
     /// The command that starts the step, such as /nw:execute

@@ -1,4 +1,4 @@
-//! Each client of the config, and each that has our registration: its settings, what keeps it from calling us, and what arrived.
+//! Each client that the config names or that has our registration: its settings, problems with them, and the arrived events.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ struct CheckedClient<'a> {
 }
 
 impl CheckedClient<'_> {
-    /// What was not looked at yet: Claude Code has checks of its own.
+    /// The clients without a separate check: Claude Code has its own checks.
     fn claudes(&self) -> Vec<Check> {
         self.foreign_lines().into_iter().chain(self.unnamed()).collect()
     }
@@ -119,7 +119,7 @@ impl CheckedClient<'_> {
         format!("${{EDITOR:-vi}} {}", path.display())
     }
 
-    /// The command that registers again where it is registered.
+    /// The command that repeats the registration in the same place.
     fn install(&self) -> String {
         let first = registration::locations(&self.files).first().map(|file| file.scope);
         self.install_in(first.unwrap_or(Scope::Project))
@@ -157,7 +157,7 @@ impl CheckedClient<'_> {
         self.files.iter().filter_map(check).collect()
     }
 
-    /// Lines that say another client, or none: the payload would be read and answered as one of that.
+    /// Lines that name another client, or none: the payload would be read and answered as that client's.
     fn foreign_lines(&self) -> Vec<Check> {
         let mut found: Vec<Check> = Vec::new();
         for (file, one) in self.registered() {
@@ -208,7 +208,7 @@ impl CheckedClient<'_> {
         self.registered().filter_map(check).collect()
     }
 
-    /// The client also reads the hooks of Claude Code, and one entry of them can make it ignore the file.
+    /// The client also reads the hooks of Claude Code, and one of those entries can make it ignore the file.
     fn ignored_claudes(&self) -> Vec<Check> {
         let check = |scope: Scope| {
             let path = SettingsTarget { client: &claude::DIALECT, scope }.path(&self.project).ok()?;
@@ -264,7 +264,7 @@ impl CheckedClient<'_> {
         Some(self.warning(text, format!("start a session of {title} in this project, then look again")))
     }
 
-    /// What the user has to review and to trust before hooks run.
+    /// What the user must review and trust before hooks run.
     fn trust(&self, trust: &TrustFile) -> Vec<Check> {
         let kept = client_folder(self.client).map(|folder| folder.join(trust.name));
         let kept = kept.and_then(|path| files::read_text(&path, MAX_BYTES).ok()).unwrap_or_default();
@@ -292,7 +292,7 @@ impl CheckedClient<'_> {
         checks
     }
 
-    /// Entries that the user has not reviewed, where nothing proves that they run anyway.
+    /// Entries that the user has not reviewed, unless something proves that they run anyway.
     fn unreviewed(&self, file: &ScopeSettings, trust: &TrustFile, kept: &str) -> Option<Check> {
         let text = files::read_text(&file.path, MAX_BYTES).ok()?;
         let paths = real(&file.path);

@@ -1,4 +1,4 @@
-//! `enforce`: who enforces each rule, and whether Claude Code's settings say so.
+//! `enforce`: who enforces each rule, and whether Claude Code's settings have it.
 
 use super::{Check, Installation, short};
 use crate::cli::enforced;
@@ -16,8 +16,7 @@ pub(super) fn rules(installation: &Installation) -> Vec<Check> {
     let is_installed = EnforcedSettings::is_installed(project);
     let Some(compiled) = enforced::compiled(&installation.root, project, &installation.loaded) else {
         if is_installed {
-            let text =
-                "the config has no `enforce` any more, and Claude Code's settings still have its rules";
+            let text = "the config no longer has `enforce`, but Claude Code's settings still have its rules";
             return vec![Check::warning(ABOUT, text, "conclaude uninstall --enforce")];
         }
         return Vec::new();
@@ -33,7 +32,7 @@ pub(super) fn rules(installation: &Installation) -> Vec<Check> {
         checks.push(match switched_off(installation) {
             None => Check::good(ABOUT, text),
             Some(gap) => {
-                let text = format!("the operating system may keep none of these now: {gap}\n{list}");
+                let text = format!("the operating system may enforce none of these now: {gap}\n{list}");
                 let settings = project.join(layout::LOCAL_SETTINGS);
                 Check::warning(ABOUT, text, format!("${{EDITOR:-vi}} {}", settings.display()))
             }
@@ -49,13 +48,13 @@ pub(super) fn rules(installation: &Installation) -> Vec<Check> {
     checks
 }
 
-/// What keeps Claude Code's settings from counting.
+/// Why Claude Code's settings do not count.
 fn switched_off(installation: &Installation) -> Option<SandboxGap> {
     match sandbox::effective(&installation.project) {
         Err(gap) => Some(gap),
         Ok(_) if !installation.loaded.config.enforcers().sandbox => None,
         Ok(effective) if !effective.is_enabled() => effective.switched(),
-        Ok(effective) if !effective.certain().is_enabled() => effective.doubtful(),
+        Ok(effective) if !effective.certain().is_enabled() => effective.ignorable_file(),
         Ok(_) => None,
     }
 }
@@ -69,14 +68,14 @@ fn summary(rules: &[RuleEnforcement]) -> String {
     format!("{} {noun} {}, {}", first.0, first.1, rest.join(", "))
 }
 
-/// A rule that some files match which cannot be listed.
+/// A rule with matching files that cannot be listed.
 fn incomplete(rule: &RuleEnforcement) -> Check {
     let files = enforced::unlisted_files(rule);
     let text = format!("{files} not protected by the sandbox, so guards ask as before: {}", rule.why);
     Check::warning(ABOUT, text, "protect their directory instead, or rename them")
 }
 
-/// What somebody removed from the settings or changed there.
+/// Entries that others removed from the settings or changed there.
 fn taken_out(installation: &Installation, compiled: &CompiledRules) -> Vec<Check> {
     let settings = match EnforcedSettings::read(&installation.project) {
         Ok(settings) => settings,

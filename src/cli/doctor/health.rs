@@ -63,7 +63,7 @@ fn can_write(folder: &Path) -> std::io::Result<()> {
     tempfile::NamedTempFile::new_in(folder).map(drop)
 }
 
-/// Whether the audit trail can be written and is whole.
+/// Whether the audit trail can be written and is intact.
 pub(super) fn audit(installation: &Installation) -> Vec<Check> {
     let config = installation.effective_config().audit.unwrap_or_default();
     if config.enabled == Some(false) {
@@ -104,7 +104,7 @@ pub(super) fn audit(installation: &Installation) -> Vec<Check> {
     }
 }
 
-/// Which version of Claude Code there is.
+/// The installed version of Claude Code.
 pub(super) fn client(installation: &Installation) -> Check {
     let Some(path) = on_path("claude") else {
         let text = "`claude` is not on the PATH, so its version is not known";

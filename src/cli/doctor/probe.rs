@@ -48,10 +48,10 @@ impl fmt::Display for ProbeAnswer {
     }
 }
 
-/// Plays a stop in a scratch project and the start of a session here, if this program is registered for them.
+/// Simulates a stop in a scratch project and the start of a session here, if this program is registered for them.
 pub(super) fn all(installation: &Installation) -> (Vec<ProbeAnswer>, Vec<Check>) {
     let line = |event: EventKind| own_line(installation, event);
-    // Registered again, it is this program that is called.
+    // After registering again, this program is called.
     let fix = installation.install_again();
     let (mut answers, mut checks) = (Vec::new(), Vec::new());
     if let Some(command) = line(EventKind::SubagentStop) {
@@ -66,7 +66,7 @@ pub(super) fn all(installation: &Installation) -> (Vec<ProbeAnswer>, Vec<Check>)
             }
         }
     }
-    // Commands of the project are not ours to run.
+    // We must not run commands of the project.
     let config = installation.effective_config();
     let runs_commands =
         config.section(EventKind::SessionStart).is_some_and(|section| section.commands().next().is_some());
@@ -138,7 +138,7 @@ fn payload(event: EventKind, project: &Path) -> Value {
     Value::Object(sample.payload())
 }
 
-/// A subagent stops in a scratch project with one command. The right answer is known.
+/// A subagent stops in a scratch project with one command. The correct answer is known.
 fn in_scratch(command: &str, fix: &str) -> io::Result<(ProbeAnswer, Check)> {
     const SAYS: &str = "conclaude was called";
     let folder = tempfile::Builder::new().prefix("conclaude-doctor-").tempdir()?;
@@ -151,7 +151,7 @@ fn in_scratch(command: &str, fix: &str) -> io::Result<(ProbeAnswer, Check)> {
     conclaude_store::audit::Trail::of(&project, None).forget();
     let said: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
     let message = said.get("systemMessage").and_then(Value::as_str).unwrap_or_default();
-    // Registered for all projects, it must not run commands of an untrusted config.
+    // If it is registered for all projects, it must not run commands of an untrusted config.
     let expected = if command.ends_with(IF_TRUSTED) { "did not run" } else { SAYS };
     let command = short(command);
     let check = if answer.exit == Some(0) && message.contains(expected) {
@@ -168,7 +168,7 @@ fn in_scratch(command: &str, fix: &str) -> io::Result<(ProbeAnswer, Check)> {
     Ok((answer, check))
 }
 
-/// Plays the start of a session in this project. It runs no commands, and answers what the user would see.
+/// Simulates the start of a session in this project. It runs no commands, and answers what the user would see.
 fn here(command: &str, fix: &str, installation: &Installation) -> (ProbeAnswer, Option<Check>) {
     let project = &installation.project;
     let last =
@@ -188,7 +188,7 @@ fn here(command: &str, fix: &str, installation: &Installation) -> (ProbeAnswer, 
     }
     let said: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
     let shown = said.get("systemMessage").and_then(Value::as_str).map(str::to_owned);
-    // What is wrong with settings, config and trust has been reported already, with its fix.
+    // Problems of settings, config and trust have already been reported, with fixes.
     if answer.exit == Some(0) || (answer.exit == Some(1) && shown.is_some()) {
         return (answer, None);
     }
@@ -207,7 +207,7 @@ pub(super) struct Arrival {
     pub(super) words: String,
 }
 
-/// When each event that is needed last arrived. Before conclaude is registered none can: that is one problem, not many.
+/// When each needed event last arrived. Before conclaude is registered none can: that is one problem, not many.
 pub(super) fn arrivals(installation: &Installation) -> Vec<Arrival> {
     if installation.locations().is_empty() {
         return Vec::new();

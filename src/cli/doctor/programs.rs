@@ -1,5 +1,5 @@
-//! Whether the programs are there that configured commands start, also those behind a script of `package.json`: otherwise agents
-//! are blocked by something that they cannot fix.
+//! Whether the programs of configured commands exist, including those in scripts of `package.json`. Otherwise agents are blocked
+//! by something that they cannot fix.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use shell_effects::{SimpleCommand, is_builtin, placeholder, quoted_if_needed};
 /// A manifest is never this large.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// Scripts that run scripts are followed that far.
+/// How deeply scripts that run scripts are followed.
 const MAX_DEPTH: usize = 8;
 
 /// What tells whether a program is there: a script that asks has its own answer.
@@ -46,12 +46,12 @@ pub(super) fn programs(installation: &Installation) -> Vec<Check> {
     }
     if checks.is_empty() && !search.present.is_empty() {
         let names = search.present.join(", ");
-        checks.push(Check::good("commands", format!("what the commands start is found: {names}")));
+        checks.push(Check::good("commands", format!("the programs of the commands are found: {names}")));
     }
     checks
 }
 
-/// What a command needs and is not there.
+/// A missing program of a command.
 struct MissingProgram {
     /// What is missing, in words that follow the command's name.
     what: String,
@@ -83,8 +83,8 @@ struct ScriptPlace<'a> {
     depth: usize,
 }
 
-/// The script with the value of `CLAUDE_PROJECT_DIR`, which Claude Code sets for hooks. A path with characters of the shell is left
-/// out: it is a word only in quotes.
+/// The script with the value of `CLAUDE_PROJECT_DIR`, which Claude Code sets for hooks. A path with special characters of the
+/// shell is skipped: it is one word only in quotes.
 fn in_project(script: &str, work: &Path) -> String {
     let Some(path) = work.to_str() else { return script.to_owned() };
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
@@ -151,7 +151,7 @@ impl ProgramSearch {
         missing
     }
 
-    /// What another program needs that the command starts, or a script of `package.json` that it runs.
+    /// The needs of another program that the command starts, or of a script in `package.json` that it runs.
     fn behind(&mut self, command: &SimpleCommand, script: &ScriptPlace<'_>) -> Vec<MissingProgram> {
         if let Some(launch) = Launch::of(&command.words) {
             if launch.is_found(&script.folder) {
@@ -189,7 +189,7 @@ impl ProgramSearch {
 impl ScriptPlace<'_> {
     fn has(&self, program: &str) -> bool {
         if program.contains('/') {
-            // Of `~` and the like it is not known where it leads.
+            // The target of `~` and similar is unknown.
             return program.starts_with('~') || files::is_program(&self.folder.join(program));
         }
         let is_in_packages =
@@ -250,7 +250,7 @@ struct Launch<'a> {
 }
 
 impl<'a> Launch<'a> {
-    /// None where it is not certain which program that is, and where a download is wanted.
+    /// `None` if it is unclear which program that is, or if a download is intended.
     fn of(words: &'a [String]) -> Option<Launch<'a>> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let (launcher, program, programs) = match words.as_slice() {
@@ -269,7 +269,7 @@ impl<'a> Launch<'a> {
 
     fn is_found(&self, folder: &Path) -> bool {
         let is_there = |folder: &Path| files::is_program(&folder.join(self.programs).join(self.program));
-        // Without a virtual environment here, it is elsewhere, or made by the call.
+        // Without a virtual environment here, it is elsewhere, or the call creates it.
         let is_unknown = self.launcher != "npx" && !folder.join(".venv").is_dir();
         let is_archived = folder.ancestors().any(|folder| folder.join(".pnp.cjs").exists());
         is_unknown || is_archived || folder.ancestors().any(is_there) || on_path(self.program).is_some()

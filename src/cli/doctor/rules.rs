@@ -1,4 +1,4 @@
-//! The config and what it needs: patterns, trust, the judge.
+//! The config and its requirements: patterns, trust, the judge.
 
 use std::path::Path;
 
@@ -124,7 +124,7 @@ pub(super) fn patterns(installation: &Installation) -> Vec<Check> {
         .collect()
 }
 
-/// Where conclaude is registered for all projects, whether this one may run anything.
+/// If conclaude is registered for all projects: whether this project may run anything.
 pub(super) fn trusted(installation: &Installation) -> Option<Check> {
     let settings = installation.effective_config();
     let sources = installation.loaded.origins.sources();
@@ -133,12 +133,12 @@ pub(super) fn trusted(installation: &Installation) -> Option<Check> {
         return None;
     }
     Some(match untrusted(installation) {
-        None => Check::good("trust", "what the config runs and sends was agreed to"),
+        None => Check::good("trust", "you trust what the config runs and sends"),
         Some(why) => Check::problem("trust", format!("{why}: none of it is run or sent"), "conclaude trust"),
     })
 }
 
-/// Why the config may not run anything where conclaude is registered for all projects.
+/// Why the config may not run anything, if conclaude is registered for all projects.
 pub(super) fn untrusted(installation: &Installation) -> Option<String> {
     if !asks_for_trust(&installation.settings_files) {
         return None;
@@ -163,7 +163,7 @@ pub(super) fn telemetry(installation: &Installation) -> Option<Check> {
     let unusable = settings.telemetry.as_ref().and_then(|telemetry| Target::of_config(telemetry).err());
     let failure = state.as_ref().and_then(ExportState::failure);
     Some(match (failure, unusable) {
-        // Which variables Claude Code's environment has is known once something was sent.
+        // The variables of Claude Code's environment are known once something was sent.
         (None, None) if state.is_none() => {
             Check::good("telemetry", format!("nothing was sent to {} yet", endpoint.as_str()))
         }

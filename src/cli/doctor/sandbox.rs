@@ -1,4 +1,4 @@
-//! The sandbox that `enforce` needs: its programs, what switches it off, and whether it refuses what it should.
+//! The sandbox that `enforce` needs: its programs, settings that switch it off, and whether it refuses protected files.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub(super) fn all(installation: &Installation, json: bool, yes: bool) -> io::Res
     if !loaded.config.enforcers().sandbox {
         return Ok(Vec::new());
     }
-    // Why rules cannot be compiled is reported with them.
+    // Errors of compiling are reported with the rules.
     let Some(Ok(compiled)) = enforced::compiled(root, project, loaded) else { return Ok(Vec::new()) };
     let mut checks = if cfg!(target_os = "linux") { usable(installation, &compiled) } else { untested() };
     let is_installed = EnforcedSettings::is_installed(project);
@@ -56,7 +56,7 @@ pub(super) fn all(installation: &Installation, json: bool, yes: bool) -> io::Res
     Ok(checks)
 }
 
-/// Whether a sandbox can be made here, and refuses what it should.
+/// Whether a sandbox can be made here, and refuses protected files.
 fn usable(installation: &Installation, compiled: &CompiledRules) -> Vec<Check> {
     let mut checks = programs(installation);
     if checks.iter().any(|check| check.status == Status::Problem) {
@@ -113,7 +113,7 @@ fn run(script: &str) -> FinishedCommand {
     process::run(&spec, None)
 }
 
-/// Whether `bwrap` may make user namespaces. Without them Claude Code starts, and every command fails.
+/// Whether `bwrap` may make user namespaces. Without them Claude Code starts, but every command fails.
 fn namespaces() -> Option<Check> {
     let tried = run("bwrap --unshare-user --ro-bind / / true");
     if tried.status.is_success() {
@@ -135,7 +135,7 @@ struct ProbeTarget {
 /// The number of rules that are tried.
 const MAX_TARGETS: usize = 20;
 
-/// Tries in `bwrap` to use one file of each rule, with the binds that the settings make Claude Code use.
+/// Tries in `bwrap` to use one file of each rule, with the binds that the settings cause in Claude Code.
 fn probe(installation: &Installation, compiled: &CompiledRules) -> Check {
     let Installation { project, root, .. } = installation;
     let effective =
@@ -170,7 +170,7 @@ fn probe(installation: &Installation, compiled: &CompiledRules) -> Check {
     judged(&tried, &targets, project)
 }
 
-/// What came of the attempts.
+/// The results of the attempts.
 fn judged(tried: &FinishedCommand, targets: &[ProbeTarget], project: &Path) -> Check {
     let said = tried.stdout.excerpt(None).unwrap_or_default();
     let done = |line: &str| said.lines().any(|said| said == line);
@@ -246,7 +246,7 @@ fn settings(gap: Option<SandboxGap>, can_run: bool) -> Check {
         Some(gap @ (SandboxGap::Missing { .. } | SandboxGap::NotListed(_) | SandboxGap::NotCompiled(_))) => {
             Check::problem(
                 ABOUT,
-                format!("rules are kept by the hook only: {gap}"),
+                format!("rules are enforced by the hook only: {gap}"),
                 "conclaude install --enforce",
             )
         }
@@ -299,7 +299,7 @@ fn tracked(installation: &Installation, compiled: &CompiledRules) -> Option<Chec
     Some(Check::warning(ABOUT, text, fix))
 }
 
-/// Makes git ignore what the sandbox shows in place of missing files, if the user agrees.
+/// Makes git ignore the files that the sandbox shows in place of missing ones, if the user agrees.
 fn placeholders(installation: &Installation, json: bool, yes: bool) -> io::Result<Option<Check>> {
     let exclusion = match Exclusion::of_placeholders(&installation.root.folder) {
         Ok(Some(exclusion)) => exclusion,

@@ -1,4 +1,4 @@
-//! The settings files: what is registered in them, and whether it starts this program.
+//! The settings files: their registrations, and whether those start this program.
 
 use std::path::PathBuf;
 
@@ -42,7 +42,7 @@ pub(super) fn registrations(installation: &Installation) -> Vec<Check> {
         registration::out_of_sync(&installation.settings_files, &installation.effective_config(), |scope| {
             registration::config_for(scope, &installation.root).config
         });
-    // Registered in the project, its commands run without `conclaude trust`: that comes first.
+    // If it is registered in the project, its commands run without `conclaude trust`: that comes first.
     let is_untrusted = !problems.is_empty() && untrusted(installation).is_some();
     let user_only = format!("conclaude install {}", Scope::User.flag());
     checks.extend(problems.iter().map(|problem| {
@@ -66,7 +66,7 @@ pub(super) fn registrations(installation: &Installation) -> Vec<Check> {
     checks
 }
 
-/// Which of plugin and settings counts: the plugin defers to any settings.
+/// Which of plugin and settings applies: the plugin defers to any settings.
 fn of_plugin(plugin: &str, locations: &[&ScopeSettings], installation: &Installation) -> Check {
     if locations.is_empty() {
         let text =
@@ -83,7 +83,7 @@ fn of_plugin(plugin: &str, locations: &[&ScopeSettings], installation: &Installa
     )
 }
 
-/// What is wrong with a settings file, whatever the config needs.
+/// The problems of a settings file, independent of the config.
 fn of_file(file: &ScopeSettings, installation: &Installation) -> Vec<Check> {
     let name = short(&file.path, &installation.project);
     let editor = format!("${{EDITOR:-vi}} {}", file.path.display());
@@ -137,7 +137,7 @@ pub(super) fn agents(installation: &Installation) -> Vec<Check> {
     agents::with_original_hooks(&installation.project).into_iter().map(check).collect()
 }
 
-/// Hooks that the user wrote and that run what the config runs as well.
+/// The user's hooks that run the same as the config.
 pub(super) fn duplicates(installation: &Installation) -> Vec<Check> {
     let config = installation.effective_config();
     let found = duplicates::duplicates(&installation.project, &config);
@@ -191,7 +191,7 @@ fn unneeded(installation: &Installation) -> Vec<&'static str> {
 /// What npm puts on the PATH.
 const LAUNCHER: &str = "conclaude.js";
 
-/// Whether the command lines start a program, and this one.
+/// Whether the command lines start a program, and whether it is this one.
 pub(super) fn programs(installation: &Installation) -> Vec<Check> {
     let locations = installation.locations();
     let all = locations.iter().flat_map(|file| file.registered().iter().map(|one| (file.scope, one)));

@@ -1,4 +1,4 @@
-//! `conclaude events --client NAME`: what is possible in one client, and what is missing there.
+//! `conclaude events --client NAME`: the events and features of one client, and what it lacks.
 
 use std::io;
 

@@ -9,7 +9,7 @@ use conclaude_core::text::printable;
 
 const WIDTH: usize = 80;
 
-/// Prints a text below the indent, broken between words. A word that is longer stays whole, so that it can be copied.
+/// Prints a text below the indent, broken between words. A longer word stays whole, so that it can be copied.
 pub(in crate::cli) fn paragraph(out: &mut Out<'_>, indent: usize, text: &str) -> io::Result<()> {
     marked(out, indent, None, text)
 }
@@ -34,11 +34,11 @@ pub(in crate::cli) fn marked(
     Ok(())
 }
 
-/// The lines of a text, each broken where it is too long; what follows a break keeps the indent of its line.
+/// The lines of a text, each broken if it is too long. The text after a break keeps the indent of its line.
 fn broken(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.trim_end().lines() {
-        // What fits stays as it is: carets below a line of code mean their column.
+        // A line that fits stays unchanged: carets below a line of code depend on their column.
         if line.chars().count() <= width {
             lines.push(line.to_owned());
             continue;

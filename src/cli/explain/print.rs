@@ -16,7 +16,7 @@ use conclaude_core::rule::Rule;
 use conclaude_core::text::printable_line;
 use conclaude_engine::hooks::rehearse::{GuardReport, Rehearsal};
 
-/// The decision and the rules that made it; with `all` everything that was looked at.
+/// The decision and its rules. With `all`, everything that was compared.
 pub(super) fn text(out: &mut Out<'_>, explained: &Explanation, all: bool) -> io::Result<()> {
     head(out, explained)?;
     let Some(rehearsal) = &explained.rehearsal else {
@@ -24,7 +24,7 @@ pub(super) fn text(out: &mut Out<'_>, explained: &Explanation, all: bool) -> io:
         return paragraph(out, 0, "Nothing happens: this is the stop of an agent that nobody started.");
     };
     if !causes(out, rehearsal)? {
-        paragraph(out, 2, "no rule is against it, and no command runs")?;
+        paragraph(out, 2, "no rule forbids it, and no command runs")?;
     }
     enforced_rules(out, explained, rehearsal, all)?;
     notes(out, explained)?;
@@ -64,7 +64,7 @@ fn enforced_rules(
     Ok(())
 }
 
-/// The config files that were read, and every rule for a tool with why it applies or does not.
+/// The config files that were read, and every rule for a tool with the reason why it applies or does not.
 pub(in crate::cli) fn considered(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
     files(out, rehearsal)?;
     if let Some(guarded) = &rehearsal.guards {
@@ -167,7 +167,7 @@ struct Conclusion {
     text: String,
 }
 
-/// What is decided if all commands succeed.
+/// The decision if all commands succeed.
 fn decision(rehearsal: &Rehearsal) -> Option<Conclusion> {
     let case = words::cases(rehearsal).into_iter().next()?;
     let paint = match case.answered.word {

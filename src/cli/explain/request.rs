@@ -17,7 +17,7 @@ use conclaude_os::files;
 /// A payload is never this large.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The session of an event that did not happen.
+/// The session of a simulated event.
 const SESSION: &str = "explain";
 
 #[derive(clap::Args)]
@@ -39,19 +39,20 @@ pub(in crate::cli) struct ExplainRequest {
     /// The tool's input as JSON; at events without a tool, fields of the payload
     #[arg(long, value_name = "JSON")]
     input: Option<String>,
-    /// A payload of Claude Code as it came on stdin; `-` reads stdin
+    /// A payload of Claude Code, as from stdin; `-` reads stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["agent", "tool", "file", "command", "input"])]
     payload: Option<PathBuf>,
-    /// The client whose event it is: claude, codex, copilot, qwen or gemini [default: claude; that which sends the --payload]
+    /// The client of the event: claude, codex, copilot, qwen or gemini [default: claude; with --payload, the client that sends
+    /// such payloads]
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
-    /// The mode of permissions: in `dontAsk` and `bypassPermissions` nobody can be asked [default: default]
+    /// The permission mode: in `dontAsk` and `bypassPermissions` nobody can be asked [default: default]
     #[arg(long, value_name = "MODE", conflicts_with = "payload")]
     permission_mode: Option<String>,
-    /// The folder in which it happens, such as a worktree or a part of the project [default: this one]
+    /// The folder of the event, such as a worktree or a part of the project [default: this one]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Print all of it: the config files, every rule that was compared, commands with their environment, every answer
+    /// Print everything: the config files, every rule that was compared, commands with their environment, every answer
     #[arg(long)]
     pub(super) all: bool,
     /// Print JSON
@@ -64,7 +65,7 @@ pub(in crate::cli) struct ExplainEvent {
     pub(in crate::cli) client: &'static Dialect,
     pub(in crate::cli) event: EventKind,
     pub(in crate::cli) payload: Map<String, Value>,
-    /// The files that an agent changed until its stop, where they are given.
+    /// The files that an agent changed until its stop, if they are given.
     pub(in crate::cli) changed: Option<Vec<String>>,
     /// It did not happen.
     pub(in crate::cli) is_sample: bool,
@@ -152,7 +153,7 @@ fn of_payload(
     Ok(ExplainEvent { client, event, payload, changed: None, is_sample: false, notes })
 }
 
-/// The event that was named, unless the payload is of another one.
+/// The named event, unless the payload has another one.
 fn not_another(event: EventKind, own: Option<&str>) -> anyhow::Result<EventKind> {
     match own.filter(|own| *own != event.name()) {
         None => Ok(event),
@@ -299,7 +300,7 @@ fn object(text: &str, what: &str) -> anyhow::Result<Map<String, Value>> {
     }
 }
 
-/// The event that the client or we call so.
+/// The event with this name, either the client's or ours.
 fn event_of(client: &'static Dialect, typed: &str) -> anyhow::Result<EventKind> {
     match client.event(typed) {
         Some(known) if !known.kind.is_known() => Ok(known.kind),

@@ -40,7 +40,7 @@ pub(super) fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &GuardRe
     Ok(())
 }
 
-/// The guards that match, each with what it found and its message, denials first. Returns whether there are any.
+/// The matching guards, each with its finding and its message, denials first. Returns whether there are any.
 pub(super) fn deciding_guards(
     out: &mut Out<'_>,
     rehearsal: &Rehearsal,
@@ -62,7 +62,7 @@ pub(super) fn deciding_guards(
     Ok(is_built_in || is_any || is_settled)
 }
 
-/// The questions that are left to the sandbox, or why they are asked anyway. Returns whether there are any.
+/// The questions for the sandbox, or why they are asked anyway. Returns whether there are any.
 fn unasked(out: &mut Out<'_>, guarded: &GuardReport) -> io::Result<bool> {
     for finding in &guarded.settled {
         let what = format!("{} {SETTLED}", finding.reason);
@@ -78,7 +78,7 @@ fn unasked(out: &mut Out<'_>, guarded: &GuardReport) -> io::Result<bool> {
 /// Why a question is not asked.
 const SETTLED: &str = "That is not asked about: the sandbox refuses protected files when the command runs (`enforce`). In a session that is started with `--settings` it is asked about.";
 
-/// A guard that matches, and what is said because of it.
+/// A matching guard and its message.
 fn deciding_guard(out: &mut Out<'_>, line: RuleLine<'_>, findings: &[&Outcome]) -> io::Result<()> {
     let rule = line.rule;
     print_group(out, &[line])?;
@@ -87,7 +87,7 @@ fn deciding_guard(out: &mut Out<'_>, line: RuleLine<'_>, findings: &[&Outcome]) 
     let Some(outcome) = findings.iter().find(is_own) else { return Ok(()) };
     let Some(finding) = outcome.as_finding() else { return Ok(()) };
     let audience = if outcome.verdict == Verdict::Ask { Audience::User } else { Audience::Claude };
-    // The message of a rule is all that is said.
+    // The message of a rule says everything.
     let fix = finding.fix_for(audience);
     paragraph(out, 6, if fix.is_empty() { &finding.what } else { fix })?;
     rule.switch_off().map_or(Ok(()), |switch| paragraph(out, 6, &format!("off with `{switch}`")))
@@ -97,7 +97,7 @@ fn findings(rehearsal: &Rehearsal) -> Vec<&Outcome> {
     rehearsal.checks.iter().flatten().filter(|outcome| outcome.as_finding().is_some()).collect()
 }
 
-/// Prints what no rule of the config found. Returns whether there is any.
+/// Prints the findings without a rule of the config. Returns whether there are any.
 fn built_in(out: &mut Out<'_>, rehearsal: &Rehearsal, findings: &[&Outcome]) -> io::Result<bool> {
     let mut is_any = false;
     for outcome in findings.iter().filter(|outcome| !rehearsal.is_of_gate(outcome)) {
@@ -126,7 +126,7 @@ fn consider<'a>(
         None if guarded.compared.iter().any(|one| one.rule == *rule && one.is_match) => (GOOD, "○"),
         None => (FAINT, "·"),
     };
-    // The same rule in an outer layer decides first, and that is expected.
+    // It is expected that the same rule in an outer layer decides first.
     let itself = format!("cannot relax `{}`", rule.pattern.as_deref().unwrap_or_default());
     let is_news = |one: &&Comparison| one.rule == *rule && is_shown(one) && !one.why.contains(&itself);
     let compared: Vec<&Comparison> = guarded.compared.iter().filter(is_news).collect();
@@ -198,7 +198,7 @@ pub(super) fn permissions(out: &mut Out<'_>, permitted: &PermissionExplanation) 
     permission_rules(out, permitted, true).map(|_| ())
 }
 
-/// The rules that match, or why the user is asked. Returns whether there is either.
+/// The matching rules, or why the user is asked. Returns whether there are either.
 pub(super) fn deciding_permissions(out: &mut Out<'_>, permitted: &PermissionExplanation) -> io::Result<bool> {
     permission_rules(out, permitted, false)
 }

@@ -1,5 +1,5 @@
-//! The parts of an explanation in words, and the answer in each case: all commands succeed, each fails or times out alone, all fail,
-//! the limit on blocks is reached.
+//! The parts of an explanation in words, and the answer in each case: all commands succeed, each fails or times out alone, all
+//! fail, the limit on blocks is reached.
 
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ pub(super) fn of_command(command: &SimpleCommand) -> String {
 pub(super) fn of_unclear(unclear: &Uncertainty) -> String {
     match unclear {
         Uncertainty::Path { access, written, .. } => {
-            format!("{} `{written}`, which is not known before it runs", access.does())
+            format!("{} `{written}`, which is unknown before it runs", access.does())
         }
         Uncertainty::WorkTree { command, .. } => format!("`{command}` may change any file of the work tree"),
         Uncertainty::Doubt(doubt) => doubt.to_string(),
@@ -56,20 +56,20 @@ pub(super) fn not_compared(rule: &Rule) -> &'static str {
     }
 }
 
-/// What a step does that is neither a check nor a command.
+/// The description of a step that is neither a check nor a command.
 pub(super) fn of_action(action: &Action) -> Option<String> {
     match action {
         Action::Report(Report::Installation) => {
-            Some("reports what will not work in the session; that is not looked at here".into())
+            Some("reports installation problems (not checked by `explain`)".into())
         }
         Action::Report(Report::Unfinished) => {
-            Some("reports gated agents that never stopped; that is not looked at here".into())
+            Some("reports gated agents that never stopped (not checked by `explain`)".into())
         }
         Action::Report(Report::Enforcement) => {
-            Some("adds new files to those that the sandbox protects; that is not looked at here".into())
+            Some("adds new files to those that the sandbox protects (not checked by `explain`)".into())
         }
         Action::Report(Report::Denials) => {
-            Some("tells Claude by which rule the sandbox refused something, if it did".into())
+            Some("shows Claude the rule if the sandbox refused something".into())
         }
         Action::Note(text) | Action::Remark(text) => Some(text.clone()),
         Action::Wait(waiting) => Some(format!("waits for background agents: {}", waiting.agents.join(", "))),
@@ -90,19 +90,19 @@ pub(super) fn of_action(action: &Action) -> Option<String> {
     }
 }
 
-/// The amounts that are compared. Where one is used up, that is shown as a check.
+/// The compared amounts. A used-up amount is shown as a check.
 fn of_budget(config: &BudgetConfig) -> String {
     let amounts = config
         .limits()
         .map(|limit| format!("{} {}", limit.name(), spending::in_words(limit.measure, limit.amount)));
     let amounts = amounts.collect::<Vec<_>>().join(", ");
-    format!("the budget is compared with what is used ({amounts}); then: {}", config.reaction().as_str())
+    format!("the budget is compared with the usage ({amounts}); then: {}", config.reaction().as_str())
 }
 
 pub(super) fn decision(rehearsal: &Rehearsal, answered: &RehearsedAnswer) -> &'static str {
     let is_asked = rehearsal.permissions.as_ref().is_some_and(|permitted| permitted.asked.is_some());
     match answered.word {
-        // No answer at all leaves it to the user.
+        // No answer at all leaves the decision to the user.
         Some(Word::Allowed) if is_asked => Word::Asked.as_str(),
         Some(word) => word.as_str(),
         None if answered.answer.exit == Exit::Success => "allowed, and the error is shown",
@@ -189,14 +189,14 @@ fn failure(command: &Command) -> CommandEnd {
     CommandEnd::Exits(if command.is_hook() { 2 } else { 1 })
 }
 
-/// The first timeout, and the next one where that has another answer.
+/// The first timeout, and the next one if it has another answer.
 fn timeouts(rehearsal: &Rehearsal, command: &Command) -> Vec<Case> {
     let first = case(rehearsal, command, CommandEnd::TimesOut, "times out");
     let again = case(rehearsal, command, CommandEnd::TimesOutAgain, "times out again");
     if first.answered.word == again.answered.word { vec![first] } else { vec![first, again] }
 }
 
-/// One command ends as given, and all others succeed.
+/// One command ends like this, and all others succeed.
 fn ends(one: &Command, end: CommandEnd) -> impl Fn(&Command) -> CommandEnd {
     move |command| if std::ptr::eq(command, one) { end } else { CommandEnd::Exits(0) }
 }

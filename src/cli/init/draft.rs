@@ -23,28 +23,28 @@ const CLIENTS: &str = "\
 ";
 
 pub(super) struct Draft {
-    /// The config that is there.
+    /// The existing config.
     pub(super) before: Option<String>,
     pub(super) after: String,
-    /// With all that is suggested, as if the user wanted it.
+    /// With all suggestions, as if the user wanted them.
     pub(super) config: ConclaudeConfig,
     pub(super) imported: ImportResult,
     /// The files that it is based on.
     pub(super) based_on: String,
-    /// What was added, so that a config of conclaude 0.2 does what it did there.
+    /// The additions that keep the behaviour of a config of conclaude 0.2.
     pub(super) added: Vec<String>,
-    /// False where there is nothing to add to the config that is there.
+    /// False if the existing config needs no additions.
     pub(super) is_needed: bool,
     /// The first cases for `conclaude test`.
     pub(super) cases: String,
     is_live: bool,
     /// Some command runs.
     has_checks: bool,
-    /// The operating system is to keep the rules for files.
+    /// Whether the operating system must enforce the rules for files.
     enforces: bool,
 }
 
-/// What a new config starts from.
+/// The inputs of a new config.
 struct DraftBase {
     before: Option<String>,
     /// The packs that were named.
@@ -91,7 +91,7 @@ impl Draft {
         }
     }
 
-    /// A new config, with what is taken over instead of suggestions.
+    /// A new config, with imported parts instead of suggestions.
     fn starter(
         request: &InitRequest,
         folder: &Path,
@@ -126,7 +126,7 @@ impl Draft {
         })
     }
 
-    /// The config that is there, with sections more.
+    /// The existing config with more sections.
     fn extended(target: &UserFile, before: String, base: DraftBase) -> anyhow::Result<Draft> {
         let DraftBase { packs, imported, .. } = base;
         let line_end = if before.ends_with('\n') { "" } else { "\n" };
@@ -151,7 +151,7 @@ impl Draft {
         })
     }
 
-    /// Adds the clients that the user named, so that `install` and `doctor` know them too. Those of a config that names its own stay.
+    /// Adds the clients that the user named, so that `install` and `doctor` know them too. A config's own `clients` stays.
     pub(super) fn name_clients(&mut self, clients: &[&'static Dialect], target: &UserFile) {
         if clients.iter().all(|client| !client.is_translated()) || self.config.clients.is_some() {
             return;
@@ -174,7 +174,7 @@ impl Draft {
         diff::print(out, &target.path, self.before.as_deref().unwrap_or_default(), &self.after)
     }
 
-    /// What the user does now.
+    /// The next step for the user.
     pub(super) fn next(&self) -> &'static str {
         match (self.is_live, self.has_checks) {
             _ if self.enforces => {
@@ -184,7 +184,7 @@ impl Draft {
                 "`conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured"
             }
             (true, false) => {
-                "the guards work in new sessions of Claude Code; no check runs yet: write yours there, then `conclaude doctor` checks the installation"
+                "guards are active in new sessions. No checks are configured: add yours, then run `conclaude doctor`"
             }
             (false, _) => "uncomment what you want there, then `conclaude doctor` checks the installation",
         }
@@ -199,7 +199,7 @@ pub(super) fn packs(names: &[String]) -> anyhow::Result<Vec<Pack>> {
     Ok(PACKS.iter().filter(|pack| names.iter().any(|name| name == pack.name)).copied().collect())
 }
 
-/// The config with packs that it does not have yet.
+/// The config with additional packs.
 fn with_packs(mut text: String, packs: &[Pack], target: &UserFile) -> anyhow::Result<String> {
     for pack in packs {
         let name = format!("{PACK}{}", pack.name);
@@ -208,10 +208,10 @@ fn with_packs(mut text: String, packs: &[Pack], target: &UserFile) -> anyhow::Re
     Ok(text)
 }
 
-/// What is switched on: what is recommended, or what the user answers on a terminal. Packs that were named are on in any case.
+/// The enabled parts: the recommended ones, or the user's answers on a terminal. Named packs are always on.
 fn choices(request: &InitRequest, named: &[Pack], kinds: &[ProjectKind]) -> anyhow::Result<Option<Choices>> {
     let mut recommended = Choices::recommended(kinds);
-    // What is taken over is what there was: guards beside it would be something new, and only `--yes` asks for that.
+    // An import keeps the existing behaviour: guards would be new, and only `--yes` enables them.
     let takes_recommended = request.yes || !request.import;
     let is_wanted = |pack: &&Pack| named.contains(pack) || (pack.is_recommended && takes_recommended);
     recommended.packs = PACKS.iter().filter(is_wanted).copied().collect();

@@ -1,4 +1,4 @@
-//! What `init` asks on a terminal. Enter takes the recommended answer.
+//! The questions of `init` on a terminal. Enter takes the recommended answer.
 
 use std::io::{self, BufRead, IsTerminal};
 
@@ -17,7 +17,7 @@ pub(super) fn can_ask() -> bool {
     io::stdin().is_terminal() && Out::is_terminal()
 }
 
-/// The answers of the user, who starts from what is recommended.
+/// The answers of the user, with the recommended ones as defaults.
 pub(super) fn ask(
     recommended: Choices,
     input: &mut dyn BufRead,
@@ -56,7 +56,7 @@ pub(super) fn ask(
             "no: Claude Code asks conclaude before each call",
             "yes: commands run in Claude Code's sandbox as well (on Linux it needs bubblewrap and socat)",
         ];
-        let question = "Should the operating system keep the rules for files, too?";
+        let question = "Should the operating system enforce the rules for files, too?";
         choices.enforces = dialogue.one(question, &names)? == 1;
     }
     Ok(choices)
@@ -76,7 +76,7 @@ struct Dialogue<'a, 'b> {
 }
 
 impl Dialogue<'_, '_> {
-    /// The positions of what is chosen.
+    /// The chosen positions.
     fn several(&mut self, question: &str, names: &[String], usual: &[usize]) -> anyhow::Result<Vec<usize>> {
         self.list(question, names)?;
         let default = if usual.len() == names.len() { "all".to_owned() } else { numbers(usual) };
@@ -95,7 +95,7 @@ impl Dialogue<'_, '_> {
         }
     }
 
-    /// The position of what is chosen; the first is recommended.
+    /// The chosen position. The first is recommended.
     fn one(&mut self, question: &str, names: &[&str]) -> anyhow::Result<usize> {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         self.list(question, &names)?;

@@ -51,14 +51,14 @@ pub(super) fn install(dry_run: bool) -> anyhow::Result<Exit> {
     }
     if !change.is_needed() {
         writeln!(out, "{} already has everything that is needed", settings.path().display())?;
-        // What the user has added meanwhile may be what we would have.
+        // An entry that the user has added meanwhile may equal ours.
         if !dry_run {
             change.write()?;
         }
     } else if dry_run {
         diff::print(&mut out, settings.path(), change.before().unwrap_or_default(), &change.after)?;
     } else {
-        // What is denied and does not exist is a file for commands: a hook would find no folder there.
+        // Commands see a denied missing path as a file: a hook would find no folder there.
         store::expect_arrivals(&root.folder);
         let copy = change.apply()?;
         writeln!(out, "the rules for files are in {}", settings.path().display())?;
@@ -99,7 +99,7 @@ fn warn(out: &mut Out<'_>, change: &EnforceChange<'_>, path: &Path, has_sandbox:
     Ok(())
 }
 
-/// The hook gives the reasons, keeps what is not compiled, and the list up to date.
+/// The hook gives the reasons, enforces rules that are not compiled, and keeps the list up to date.
 fn next(out: &mut Out<'_>, root: &Root, project: &Path, loaded: &LoadedConfig) -> anyhow::Result<()> {
     let found = registration::current(project);
     if registration::locations(&found).is_empty() {
@@ -121,7 +121,7 @@ pub(super) fn uninstall(dry_run: bool) -> anyhow::Result<Exit> {
     let is_excluded = remove_exclusion(&mut out, &root, dry_run)?;
     let is_removed = remove_entries(&mut out, &project, dry_run)?;
     let settings = EnforcedSettings::read(&project)?;
-    // Of what the user had before some may look like ours.
+    // Some of the user's previous entries may look like ours.
     if is_removed && (dry_run || !settings.has_our_commands()) {
         return Ok(Exit::Success);
     }
@@ -139,7 +139,7 @@ pub(super) fn uninstall(dry_run: bool) -> anyhow::Result<Exit> {
     );
 }
 
-/// What looks like ours in settings that have no record.
+/// The entries that look like ours, in settings without a record.
 fn resembling(settings: &EnforcedSettings, root: &Root, project: &Path) -> Vec<SettingsEntry> {
     let loaded = load::all(root, Patterns::All);
     let LoadedConfig { config, origins, extended, .. } = &loaded;
@@ -150,14 +150,14 @@ fn resembling(settings: &EnforcedSettings, root: &Root, project: &Path) -> Vec<S
     }
 }
 
-/// Takes back what was written, if there is anything.
+/// Removes what was written, if there is anything.
 pub(super) fn remove(out: &mut Out<'_>, root: &Root, project: &Path, dry_run: bool) -> anyhow::Result<()> {
     remove_exclusion(out, root, dry_run)?;
     remove_entries(out, project, dry_run)?;
     Ok(())
 }
 
-/// Removes the lines that make git ignore what the sandbox shows. Returns whether there were any.
+/// Removes the lines that make git ignore files of the sandbox. Returns whether there were any.
 fn remove_exclusion(out: &mut Out<'_>, root: &Root, dry_run: bool) -> anyhow::Result<bool> {
     let Some(change) = Exclusion::without_placeholders(&root.folder)? else { return Ok(false) };
     if dry_run {

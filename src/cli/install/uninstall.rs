@@ -1,4 +1,4 @@
-//! `conclaude uninstall`: the settings as they were, and what stays.
+//! `conclaude uninstall`: restores the settings, and reports what stays.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,8 +27,8 @@ use conclaude_store::root::Root;
 pub(in crate::cli) struct UninstallRequest {
     #[command(flatten)]
     request: InstallRequest,
-    /// Also remove .conclaude/, and what is kept of this project in your own state: trust, the end of its audit trail, copies of
-    /// settings. Never .conclaude.yaml, nor the only copy of hooks that were taken over
+    /// Also remove .conclaude/, and this project's data in your own state: trust, the end of its audit trail, copies of settings.
+    /// Never .conclaude.yaml, nor the only copy of imported hooks
     #[arg(long, conflicts_with = "enforce")]
     purge: bool,
 }
@@ -42,7 +42,7 @@ pub(in crate::cli) fn uninstall(request: &UninstallRequest) -> anyhow::Result<Ex
     let (dry_run, scope) = (*dry_run, which.scope());
     let named = clients.named()?;
     let clients = named.unwrap_or_else(|| load::all(&root, Patterns::All).config.clients());
-    // All of them can be changed, or none is.
+    // Either all of them can be changed, or none is.
     let mut uninstallations = Vec::new();
     for client in clients {
         let project = session_folder_of(client, Environment::of_process().project_dir, &root.folder)?;
@@ -66,7 +66,7 @@ pub(in crate::cli) fn uninstall(request: &UninstallRequest) -> anyhow::Result<Ex
     Ok(Exit::Success)
 }
 
-/// A registration that is removed.
+/// A registration to remove.
 struct Uninstallation<'a> {
     removal: Removal,
     target: SettingsTarget,
@@ -118,8 +118,8 @@ impl Uninstallation<'_> {
         Ok(())
     }
 
-    /// The hooks that only the config has and that nothing runs any more: the copy of the settings may be on another machine. Hooks
-    /// of Claude Code alone are taken over.
+    /// The hooks that only the config has and that no longer run: the copy of the settings may be on another machine. Only hooks
+    /// of Claude Code are imported.
     fn lost_hooks(&self) -> Vec<UserHook> {
         let scope = self.target.scope;
         let current = registration::current(&self.project);
@@ -136,14 +136,14 @@ impl Uninstallation<'_> {
     }
 }
 
-/// Names hooks that are lost, and how the settings file would have them.
+/// Names lost hooks, with their form in a settings file.
 fn name_lost_hooks(out: &mut Out<'_>, path: &Path, lost: &[UserHook]) -> io::Result<()> {
     if lost.is_empty() {
         return Ok(());
     }
     writeln!(
         out,
-        "warning: these hooks are only in the config now, and nothing runs them any more. No copy of the settings on this machine has them:"
+        "warning: these hooks exist only in the config and no longer run. No settings backup has them."
     )?;
     for hook in lost {
         writeln!(out, "  {}: `{}`", hook.event, short(hook.command().unwrap_or_default()))?;
@@ -152,7 +152,7 @@ fn name_lost_hooks(out: &mut Out<'_>, path: &Path, lost: &[UserHook]) -> io::Res
     out.json(&configured_hooks::as_settings(lost))
 }
 
-/// Removes what is left of a project, and says what that was.
+/// Removes the remaining files of a project, and reports them.
 fn remove(out: &mut Out<'_>, leftovers: &Leftovers, dry_run: bool) -> anyhow::Result<()> {
     let existing = leftovers.existing();
     if !dry_run {

@@ -1,4 +1,4 @@
-//! What a replay left out, in one line. JSON explains each part.
+//! The omissions of a replay, on one line. JSON explains each part.
 
 use super::ReplaySummary;
 use conclaude_core::text::{clean_line, count};
@@ -31,7 +31,7 @@ pub(super) fn line(replayed: &ReplaySummary<'_>) -> Option<String> {
     if parts.is_empty() { None } else { Some(format!("{} (--json says why)", parts.join("; "))) }
 }
 
-/// Of several kinds the most frequent is named, with its first line.
+/// The most frequent kind, with its first line.
 fn unread_lines(counts: &Counts) -> Option<String> {
     let all: u64 = counts.unread.values().map(|unread| unread.lines).sum();
     let (what, unread) = counts.unread.iter().max_by_key(|(_, unread)| unread.lines)?;

@@ -80,7 +80,7 @@ fn hits(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
         writeln!(out, "… and {more} more: --json has {} of them", hits.len())?;
     }
     if replayed.totals.differs > 0 {
-        writeln!(out, "* something else than would be decided now")?;
+        writeln!(out, "* differs from what would be decided now")?;
     }
     writeln!(out)
 }
@@ -98,7 +98,7 @@ fn grouped(hits: &[&Hit]) -> Vec<HitGroup> {
     let mut known: HashMap<Vec<String>, usize> = HashMap::new();
     for hit in hits.iter().rev() {
         let newest = cells(hit);
-        // All but time and session.
+        // Everything except time and session.
         let same = newest.iter().skip(2).cloned().collect();
         match known.get(&same).and_then(|at| groups.get_mut(*at)) {
             Some(group) => group.times += 1,
@@ -203,7 +203,7 @@ fn rules(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// A pack is for many projects: that most of its rules match nothing in one of them is expected.
+/// A pack is for many projects, so most of its rules match nothing in one of them.
 fn unmatched(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
     let is_of_pack = |rule: &&Rule| rule.file.as_deref().is_some_and(|file| file.starts_with("pack:"));
     let own: Vec<&Rule> = never_matched(replayed).into_iter().filter(|rule| !is_of_pack(rule)).collect();
@@ -254,14 +254,14 @@ fn commands(out: &mut Out<'_>, replayed: &ReplaySummary<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Rules whose verdict depends on files, which are those of today.
+/// Rules whose verdict depends on files, which may have changed since.
 const OF_FILES: [(&str, &str); 3] = [
     ("preToolUse.preventAdditions", "whether a file existed"),
     ("preToolUse.preventRootAdditions", "whether a file existed"),
     ("preToolUse.preventUpdateGitIgnored", "what git ignored"),
 ];
 
-/// How the results are to be read.
+/// Notes on reading the results.
 fn short_notes(replayed: &ReplaySummary<'_>) -> Vec<String> {
     let mut found = untrusted(replayed);
     found.extend(elsewhere(replayed));
@@ -290,7 +290,7 @@ pub(super) fn notes(replayed: &ReplaySummary<'_>) -> Vec<String> {
     found.extend(
         of_disk(replayed)
             .iter()
-            .map(|what| format!("looked up on today's disk, not on that of the time: {what}")),
+            .map(|what| format!("looked up on today's disk, not on the disk of that time: {what}")),
     );
     let left_out = replayed.totals.not_replayed;
     let of = |n: u64, noun: &str, what: &str| {

@@ -1,4 +1,4 @@
-//! The plan of an event without a session: the same as at a hook, with a payload of what is known.
+//! The plan of an event without a session: the same as at a hook, with a payload of the known fields.
 
 use std::path::Path;
 
@@ -42,11 +42,11 @@ pub(super) struct EventPlan {
     pub(super) untrusted: Option<String>,
 }
 
-/// A command of the config, and the scripts that run for it: none if none of its files has changed, several if there are many files.
+/// A command of the config, and its scripts: none if none of its files has changed, several if there are many files.
 pub(super) struct PlannedCommand {
     pub(super) run: String,
     pub(super) parts: Vec<Command>,
-    /// The section at which the same has run before.
+    /// The section where the same command has already run.
     pub(super) ran_at: Option<&'static str>,
 }
 
@@ -134,7 +134,7 @@ pub(super) fn plan(
     Ok(planned)
 }
 
-/// A command that several events or patterns run in the same way runs once, for the first of them, with the strictest reaction.
+/// If several events or patterns run a command in the same way, it runs once, for the first of them, with the strictest reaction.
 fn once(planned: &mut [EventPlan]) {
     let mut all: Vec<(&'static str, &mut PlannedCommand)> = planned
         .iter_mut()
@@ -200,7 +200,7 @@ fn one_command(selected: &Command, plan: &Plan) -> PlannedCommand {
     PlannedCommand { run: selected.run.clone(), parts, ran_at: None }
 }
 
-/// Sets the variables to a tool or an agent that the pattern names, where the payload names none.
+/// Sets the variables to a tool or an agent from the pattern, if the payload names none.
 fn with_name(mut command: Command) -> Command {
     let Some(named) = command.rule.pattern.as_deref().and_then(first_name).map(str::to_owned) else {
         return command;
@@ -276,7 +276,7 @@ impl ProjectConfig<'_> {
             select: match (is_agents, agent) {
                 (true, Some(_)) => Selection::Matching,
                 (true, None) => Selection::AllAgents,
-                // Which tool it would be is not known, and which of the files it would write.
+                // The tool and its written files are unknown.
                 (false, _) => Selection::All,
             },
             agent: if is_agents { Some(named.as_ref().unwrap_or(&unnamed)) } else { None },

@@ -23,12 +23,12 @@ const WARNING: Paint = Paint(AnsiColor::Yellow.on_default());
 const FAINT: Paint = Paint(Style::new().dimmed());
 const BOLD: Paint = Paint(Style::new().bold());
 
-/// More than anybody reads: a user sees all that a command prints.
+/// Nobody reads more: a user sees the whole output of a command.
 const MAX_SHOWN: usize = 4 << 20;
 
 pub(super) struct RunReport {
     out: Out<'static>,
-    /// Whether there are several events to tell apart.
+    /// Whether there are several events to distinguish.
     names_events: bool,
     passed: u64,
     /// Failures that would block, and those that only warn.
@@ -61,7 +61,7 @@ impl RunReport {
         writeln!(self.out, "{FAINT}-{FAINT:#} `{}` {FAINT}skipped: {why}{FAINT:#}", short(command.run))
     }
 
-    /// Runs commands at the same time, and prints what came of each.
+    /// Runs commands in parallel, and prints the result of each.
     pub(super) fn ran(&mut self, commands: &[&Command], planned: &EventPlan) -> io::Result<()> {
         let jobs = commands.iter().map(|command| hooks::CommandJob {
             command,
@@ -122,7 +122,7 @@ impl RunReport {
         }
     }
 
-    /// What a command answers that answers as a hook.
+    /// The answer of a command that acts as a hook.
     fn hook(&mut self, command: &Command, finished: &FinishedCommand, event: EventKind) -> io::Result<()> {
         let (script, took) = (short(&command.run), seconds(finished.duration));
         let reply = hooks::reply(event, finished);
@@ -149,7 +149,7 @@ impl RunReport {
         }
     }
 
-    /// The summary, and how it ends.
+    /// The summary, and the exit code.
     pub(super) fn finish(mut self, strict: bool) -> io::Result<Exit> {
         let parts = [
             (self.passed, "passed"),

@@ -1,4 +1,4 @@
-//! How the commands of a record ended, so that its event can be played again.
+//! The ends of a record's commands, to simulate its event again.
 
 use anyhow::bail;
 use serde_json::{Map, Value, json};
@@ -16,7 +16,7 @@ struct RecordedEnd<'a> {
     run: &'a str,
     end: CommandEnd,
     verdict: Option<&'a str>,
-    /// What a hook printed, as far as it matters and is recorded: what it decided, and what it changed the input to.
+    /// The output of a hook, as far as it matters and is recorded: its decision, and the changed input.
     answer: Option<String>,
 }
 
@@ -50,7 +50,7 @@ fn hook_answer(event: EventKind, command: &Value) -> anyhow::Result<Option<Strin
 
 impl<'a> CommandEnds<'a> {
     /// # Errors
-    /// Says what is missing.
+    /// The missing part.
     pub(super) fn of(event: EventKind, record: &'a Value) -> anyhow::Result<CommandEnds<'a>> {
         let mut ends = Vec::new();
         for command in list(record, "commands") {
@@ -75,12 +75,12 @@ impl<'a> CommandEnds<'a> {
         self.0.iter().find(|one| one.run == command.run)
     }
 
-    /// One that was not run then is taken to succeed.
+    /// A command that did not run then is assumed to succeed.
     pub(super) fn of_command(&self, command: &Command) -> SimulatedRun<'_> {
         let Some(RecordedEnd { end, verdict, answer, .. }) = self.find(command) else {
             return CommandEnd::Exits(0).into();
         };
-        // What a hook answers may be on its stdout, which is not recorded: its verdict is.
+        // The answer of a hook may be on its stdout, which is not recorded. Its verdict is recorded.
         match (*verdict, answer) {
             (Some("block"), _) if command.is_hook() => CommandEnd::Exits(2).into(),
             (_, Some(answer)) if command.is_hook() => {
@@ -95,7 +95,7 @@ impl<'a> CommandEnds<'a> {
         let new = rehearsal.plan.commands().filter(|command| self.find(command).is_none());
         new.map(|command| {
             format!(
-                "`{}` would run as well ({}), and is taken to succeed",
+                "`{}` would run as well ({}), and is assumed to succeed",
                 conclaude_core::messages::short(&command.run),
                 command.rule
             )
@@ -113,7 +113,7 @@ impl<'a> CommandEnds<'a> {
             let why = match (left, untrusted) {
                 (Some(one), _) => format!("{} {}", one.rule, one.after_rule()),
                 (None, Some(off)) => format!("it is off, {}", off.why),
-                (None, None) => "it is not in the config any more".into(),
+                (None, None) => "it is no longer in the config".into(),
             };
             format!("`{}` would not run: {why}", conclaude_core::messages::short(run))
         })

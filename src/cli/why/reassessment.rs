@@ -1,4 +1,4 @@
-//! Plays a recorded event with today's config, as far as the record has its fields.
+//! Simulates a recorded event with the current config, as far as the record has its fields.
 
 use std::collections::BTreeSet;
 
@@ -29,9 +29,9 @@ const CONSIDERED: [&str; 5] = ["config", "effects", "guards", "permissions", "no
 /// The key of rules that compare the start of a prompt.
 const SLASH_COMMANDS: &str = "userPromptSubmit.slashCommands.commands";
 
-/// What today's config would make of a recorded event.
+/// The current config's judgement of a recorded event.
 pub(super) enum Reassessment {
-    /// Decided as before, or otherwise, for these reasons.
+    /// Decided as before, or differently, for these reasons.
     Decided {
         decision: &'static str,
         is_same: bool,
@@ -39,7 +39,7 @@ pub(super) enum Reassessment {
         command: Option<String>,
         rehearsal: Box<Rehearsal>,
     },
-    /// It cannot be determined: this is missing.
+    /// It cannot be determined because this is missing.
     Unknown(String),
 }
 
@@ -93,7 +93,7 @@ fn judged(record: &Value) -> anyhow::Result<Reassessment> {
         bail!("the transcript, in which the agent's prompt is looked for, is not recorded");
     }
     if has(Code::BudgetReached) || has(Code::BudgetNear) || has(Code::PriceUnknown) {
-        bail!("what was used then is not known any more; `conclaude budget` shows what is used now");
+        bail!("what was used then is no longer known; `conclaude budget` shows what is used now");
     }
     let known = RecordedEvent::of(event, record)?;
     // Without a transcript all files of the project would count.
@@ -101,7 +101,7 @@ fn judged(record: &Value) -> anyhow::Result<Reassessment> {
     let asked = ExplainEvent { client: known.client, changed, ..ExplainEvent::sample(&known.sample()) };
     let explained = explain(asked)?;
     let Some(rehearsal) = explained.rehearsal else {
-        bail!("conclaude has nothing to do with it any more");
+        bail!("conclaude no longer has anything to do with it");
     };
     unknown_files(record, &rehearsal)?;
     let recorded = text(record, "decision").unwrap_or_default();
@@ -132,7 +132,7 @@ fn compares_changes(event: EventKind) -> bool {
     matches!(event.row().changes, Changes::Agent | Changes::SincePrompt)
 }
 
-/// The files that had changed at a stop, as far as commands ran for them.
+/// The changed files at a stop, if commands ran for them.
 fn changed(event: EventKind, record: &Value) -> Vec<String> {
     if !compares_changes(event) {
         return Vec::new();
@@ -142,7 +142,7 @@ fn changed(event: EventKind, record: &Value) -> Vec<String> {
     files.into_iter().map(str::to_owned).collect()
 }
 
-/// Changed files are recorded only for commands that ran. A command that was skipped then is skipped now.
+/// Changed files are recorded only for commands that ran. A command that was skipped then is also skipped now.
 fn unknown_files(record: &Value, rehearsal: &Rehearsal) -> anyhow::Result<()> {
     let was_skipped = |script: &str| {
         let named = format!("`{}`", script.trim());
@@ -155,13 +155,13 @@ fn unknown_files(record: &Value, rehearsal: &Rehearsal) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Commands that are taken not to run, because no changed file of theirs is recorded.
+/// Commands that are assumed not to run, because no changed file of theirs is recorded.
 fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
     let not_run = rehearsal.not_run.iter().filter(|one| one.reason == SkipReason::Files);
     let line = |script: &str| {
         let script = conclaude_core::messages::short(script);
         format!(
-            "`{script}` is taken not to run, as then: which files had changed is recorded only where commands ran for them"
+            "`{script}` is assumed not to run, as then: which files had changed is recorded only where commands ran for them"
         )
     };
     not_run.map(|one| line(&one.script)).collect()
@@ -182,7 +182,7 @@ struct RecordedEvent<'a> {
 
 impl<'a> RecordedEvent<'a> {
     /// # Errors
-    /// Says what is missing.
+    /// The missing part.
     fn of(event: EventKind, record: &'a Value) -> anyhow::Result<RecordedEvent<'a>> {
         let tool = record.get("tool");
         let name = tool.and_then(|tool| text(tool, "name"));
@@ -242,7 +242,7 @@ impl<'a> RecordedEvent<'a> {
         }
     }
 
-    /// The subcommand that explains all of it, in one line. None where that could not be copied from what is shown.
+    /// The subcommand that explains everything, on one line. `None` if it could not be copied from the shown text.
     fn explain(&self) -> Option<String> {
         let mut words = vec![format!("conclaude explain {}", self.event)];
         let mut add = |flag: &str, value: &str| words.push(format!("{flag} {}", quoted_if_needed(value)));
@@ -274,7 +274,7 @@ impl<'a> RecordedEvent<'a> {
     }
 }
 
-/// Whether what is copied from the terminal is what was printed.
+/// Whether text that is copied from the terminal equals the printed text.
 fn is_shown_as_it_is(text: &str) -> bool {
     !text.contains(['\n', '\t']) && printable_untagged(text) == text
 }
@@ -297,7 +297,7 @@ pub(super) fn input(tool: &Value) -> anyhow::Result<Map<String, Value>> {
     Ok(input)
 }
 
-/// The rules of guards that would match now and did not, and the other way round.
+/// The rules of guards that would match now and did not, and the reverse.
 fn guards_now(record: &Value, outcomes: &[Outcome]) -> Vec<String> {
     let key = |finding: &Value| {
         let part = |name: &str| {

@@ -66,7 +66,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// The event, what it is about, what was decided, and who asked.
+/// The event, its subject, the decision, and the agent.
 pub(in crate::cli) fn title(record: &Value) -> String {
     let mut title = text_or_empty(record, "event").to_owned();
     if let Some(tool) = record.get("tool") {
@@ -83,7 +83,7 @@ pub(in crate::cli) fn title(record: &Value) -> String {
     if about.is_empty() { title } else { format!("{title} ({})", about.join(", ")) }
 }
 
-/// What counts comes first: what blocks, then what asks, warns and passed.
+/// What matters comes first: blocks, then questions, warnings and passes.
 fn reason_lines(record: &Value) -> Vec<SummaryLine> {
     let mut found: Vec<(u8, Vec<SummaryLine>)> = Vec::new();
     for finding in list(record, "findings") {

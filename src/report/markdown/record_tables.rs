@@ -1,4 +1,4 @@
-//! The tables of what is in records: decisions, findings, commands and their output.
+//! The tables of records: decisions, findings, commands and their output.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -54,7 +54,7 @@ type FindingKinds = BTreeMap<String, (u64, BTreeSet<String>)>;
 /// A command, with its runs, failures and longest time.
 type CommandRuns = BTreeMap<String, (u64, u64, u64)>;
 
-/// What is shown of records. They are read once, since there are many.
+/// The shown parts of records. They are read once, because there are many.
 #[derive(Default)]
 pub(super) struct RecordTables {
     decided: NewestRows,
@@ -111,7 +111,7 @@ impl RecordTables {
         }
     }
 
-    /// What a command printed that failed.
+    /// The output of a failed command.
     fn output(&mut self, seq: u64, command: &Value) {
         let output = reasons::shown_output(command);
         if output.is_empty() {

@@ -167,7 +167,7 @@ fn the_help_and_the_filter() {
     ↑ ↓  k j        select the row above, below
     PgUp PgDn       a page; in the details, scroll them
     Home End  g G   the first row, the last row
-    f               follow the newest row, or no more
+    f               follow the newest row, or stop that
     Enter           open or close the details of the row
     /               show only rows with a text; Enter keeps, Esc clears it
     Esc             close the details, then clear the filter
@@ -189,7 +189,7 @@ fn the_help_and_the_filter() {
     let nothing = [typed("/zzz"), vec![Key::Enter]].concat();
     insta::assert_snapshot!(screen(&model, &clock, (80, 4), &nothing), @r#"
     conclaude watch · greeting           1 session, 1 agent, 2 at work · following
-    No row holds "zzz". Esc clears the filter.
+    No row contains "zzz". Esc clears the filter.
 
     /zzz  0 rows                                   Esc clears it · q quit · ? help
     "#);

@@ -80,7 +80,7 @@ fn agents_and_pipes_are_refused() {
     answers(&mut lines, None, 1);
     let test = test.run().status(2).again();
     let (code, _, stderr) = run_in(&test.root(), &["budget", "raise"]);
-    assert_eq!((code, stderr.contains("for a user at a terminal")), (Some(1), true), "{stderr}");
+    assert_eq!((code, stderr.contains("only a user at a terminal")), (Some(1), true), "{stderr}");
     let output =
         conclaude_in(&test.root()).args(["budget", "raise"]).env("CLAUDECODE", "1").output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();

@@ -70,7 +70,7 @@ fn without_a_budget_or_a_count_it_says_so() {
     assert_snapshot!(shown(&test, &["budget"]), @"
     exit 0
     ----- stdout
-    nothing was counted yet: that starts with the next event of a session
+    nothing is counted yet: counting starts with the next event of a session
     today, in all sessions
       cost              $0.00 of $5.00                0 %
     reported at 80 %, then: warn

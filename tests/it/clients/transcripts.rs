@@ -59,7 +59,7 @@ fn a_prompt_that_is_not_found_is_reported_where_a_gate_could_apply() {
     let called = Test::stop().step(&todo()).call_agent(MARKERS).run().again();
     assert_snapshot!(called.stops().run().blocked(), @"
     Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ NOT_JUDGED: an agent was called for steps/01-01.json, and this may be the one: its transcript and the file beside it are gone, so its step cannot be checked → say in your report what became of them and what you did; the user must look at the step
+    ✗ NOT_JUDGED: an agent was called for steps/01-01.json, and this may be that agent: its transcript and the file next to it are gone, so its step cannot be checked → say in your report what became of them and what you did; the user must look at the step
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     // Markers in a format that we cannot read.
@@ -94,7 +94,7 @@ fn a_prompt_that_is_not_found_is_planned_recorded_and_explained() {
         serde_json::from_str(&shown).unwrap()
     };
     let same = explained(&["--payload", "payload.json"]);
-    assert_eq!(same["gates"][0]["why"], "whether it applies is not known");
+    assert_eq!(same["gates"][0]["why"], "it is unknown whether it applies");
     assert_eq!(same["gates"][0]["findings"][0]["code"], "PROMPT_NOT_FOUND");
     assert_eq!((&same["no_gate"], &same["answers"][0]["decision"]), (&Value::Null, &json!("warned")));
     // An event that did not happen has no prompt that could have been missed.

@@ -101,7 +101,7 @@ permissionRequest: {default: ask}
      --> [ROOT]/.conclaude.yaml:2:29
       |
     2 |   uneditableFiles: ["*.md", "!Cargo.lock"]
-      |                             ^^^^^^^^^^^^^ `*.lock` is of an outer layer, which does not let this one free it
+      |                             ^^^^^^^^^^^^^ `*.lock` comes from an outer layer and is not overridable
       |
       = help: write `overridable: true` there, if it is yours
 
@@ -109,7 +109,7 @@ permissionRequest: {default: ask}
      --> [ROOT]/.conclaude.yaml:3:25
       |
     3 |   preventRootAdditions: false
-      |                         ^^^^^ [ROOT]/.home/.config/conclaude/config.yaml:3 is of an outer layer, which does not let this one relax it
+      |                         ^^^^^ [ROOT]/.home/.config/conclaude/config.yaml:3 comes from an outer layer and is not overridable
       |
       = help: remove it, or write `overridable: true` there, if it is yours
 
@@ -117,7 +117,7 @@ permissionRequest: {default: ask}
      --> [ROOT]/.conclaude.yaml:4:32
       |
     4 |   toolUsageValidation: [{tool: Bash, commandPattern: "git push origin*", action: allow}]
-      |                                ^^^^ [ROOT]/.home/.config/conclaude/config.yaml:4 is stricter, and of an outer layer, which does not let this one relax it
+      |                                ^^^^ [ROOT]/.home/.config/conclaude/config.yaml:4 is stricter, comes from an outer layer and is not overridable
       |
       = help: write `overridable: true` there, if it is yours
 
@@ -125,7 +125,7 @@ permissionRequest: {default: ask}
      --> [ROOT]/.conclaude.yaml:5:30
       |
     5 | permissionRequest: {default: ask}
-      |                              ^^^ [ROOT]/.home/.config/conclaude/config.yaml:5 is of an outer layer, which does not let this one relax it
+      |                              ^^^ [ROOT]/.home/.config/conclaude/config.yaml:5 comes from an outer layer and is not overridable
       |
       = help: remove it, or write `overridable: true` there, if it is yours
 
@@ -139,8 +139,8 @@ permissionRequest: {default: ask}
     ----- stdout
     # user     [ROOT]/.home/.config/conclaude/config.yaml
     # project  [ROOT]/.conclaude.yaml
-    # preToolUse.toolUsageValidation: of each layer the first that matches decides, and the strictest of the layers counts
-    # preToolUse.uneditableFiles: `!pattern` of an inner layer frees only what an outer one marks as overridable
+    # preToolUse.toolUsageValidation: in each layer the first matching rule decides, and the strictest layer counts
+    # preToolUse.uneditableFiles: `!pattern` of an inner layer excepts only what an outer one marks as overridable
     preToolUse:
       uneditableFiles:
         - "*.lock"

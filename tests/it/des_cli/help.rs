@@ -33,7 +33,7 @@ fn every_subcommand_has_help() {
           --turns <TURNS>      How many turns it took
       -h, --help               Print help
 
-    Skip a phase, with a reason that counts
+    Skip a phase, with a valid reason
 
     Usage: conclaude des skip --reason <REASON> <STEP> <PHASE>
 
@@ -47,7 +47,7 @@ fn every_subcommand_has_help() {
 
     Run a command and record the phase from its exit code, as proof
 
-    Exits with the command's own exit code. Phases named RED or RED_* expect a command that fails; a command that cannot be started or is killed never passes. Where des.evidence names the phase's command, only that one is run, and while the config cannot be read, none is.
+    Exits with the command's own exit code. Phases named RED or RED_* expect a command that fails; a command that cannot be started or is killed never passes. If des.evidence names the phase's command, only that one is run. While the config cannot be read, none is.
 
     Usage: conclaude des run [OPTIONS] <STEP> <PHASE> [-- <COMMAND>...]
 
@@ -59,11 +59,11 @@ fn every_subcommand_has_help() {
               The phase
 
       [COMMAND]...
-              The command, after `--`; none for a phase whose command is in the config (des.evidence)
+              The command, after `--`; leave it out for a phase whose command is in the config (des.evidence)
 
     Options:
           --expect <EXPECT>
-              What the command is expected to do
+              The expected result of the command
               
               [possible values: pass, fail]
 
@@ -107,7 +107,7 @@ fn every_subcommand_has_help() {
           --project-id <PROJECT_ID>  The project's id [default: the name of the project's folder]
           --name <NAME>              The step's name
           --allow <ALLOW>            A pattern of files that the step may change; may be given several times
-          --criterion <CRITERION>    What the step is accepted by, which goes into the prompt; may be given several times
+          --criterion <CRITERION>    An acceptance criterion, which goes into the prompt; may be given several times
           --force                    Overwrite an existing file
       -h, --help                     Print help
 
@@ -119,15 +119,15 @@ fn every_subcommand_has_help() {
       <STEP>  The step file, or the start of its name
 
     Options:
-          --agent <AGENT>      The subagent that is to do the step
+          --agent <AGENT>      The subagent for the step
           --command <COMMAND>  The command that starts the step, such as /nw:execute
       -h, --help               Print help
 
     Check a step file and list what is missing; exits with 0 if nothing is, with 1 otherwise
 
-    With --transcript it says what Gate 3 would say about that agent, without a session: also about the markers of its prompt, its evidence, and files outside the scope that its tools wrote. The judge is not asked.
+    With --transcript it reports what Gate 3 would find about that agent, without a session: also the markers of its prompt, its evidence, and files outside the scope that its tools wrote. The judge is not asked.
 
-    With --transcript and --step-file it answers as a hook does: it exits with 2, and the findings on stderr, where the agent must not stop (at most maxBlocks times for each agent). It exits with 0 where it may, and with 1 for input that cannot be used.
+    With --transcript and --step-file it answers like a hook: if the agent must not stop, it exits with 2, with the findings on stderr (at most maxBlocks times for each agent). It exits with 0 if the agent may stop, and with 1 for input that cannot be used.
 
     Usage: conclaude des check [OPTIONS] <STEP|--step-file <FILE>>
 
@@ -140,7 +140,7 @@ fn every_subcommand_has_help() {
               The transcript of the agent that did the step: also checks its prompt, its evidence and the files that it wrote
 
           --step-file <FILE>
-              The step file, for a hook of your own: exits with 2 and the findings on stderr where the agent must not stop
+              The step file, for a hook of your own: if the agent must not stop, exits with 2, with the findings on stderr
 
           --json
               Print JSON

@@ -153,7 +153,7 @@ fn another_agent_than_the_marker_names_is_denied() {
 fn a_step_that_is_done_or_unsafe_is_denied() {
     assert_snapshot!(called(&done(),MARKERS).denied(), @"
     conclaude denies this call of an agent:
-    ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or let the user reopen this one
+    ✗ STEP_DONE: steps/01-01.json is DONE already → continue with the next step, or let the user reopen this one
     ");
     let safety = |safety: Value| {
         let mut step = todo();
@@ -197,7 +197,7 @@ fn all_findings_of_a_call_come_in_one_reason() {
 fn on_violation_warn_reports_and_allows() {
     let done = Test::stop().config("des: {onViolation: warn}").step(&done()).call_agent(MARKERS).run();
     assert!(done.updated_input()["prompt"].is_string());
-    assert_snapshot!(done.system_message(), @"conclaude: ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or let the user reopen this one");
+    assert_snapshot!(done.system_message(), @"conclaude: ✗ STEP_DONE: steps/01-01.json is DONE already → continue with the next step, or let the user reopen this one");
     assert_eq!(done.audit()[0]["decision"], "warned");
 }
 
@@ -219,7 +219,7 @@ fn a_deny_stands_whatever_becomes_of_its_record() {
     let test = Test::stop().config(required).step(&done()).file(".conclaude", "in the way");
     assert_snapshot!(test.call_agent(MARKERS).run().denied(), @"
     conclaude denies this call of an agent:
-    ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or let the user reopen this one
+    ✗ STEP_DONE: steps/01-01.json is DONE already → continue with the next step, or let the user reopen this one
     (the audit trail cannot be written: [ROOT]/.conclaude is not a folder)
     ");
     let test =
@@ -276,5 +276,5 @@ fn an_input_that_is_no_object_is_asked_about_where_a_guard_needs_its_file_or_com
 #[test]
 fn a_panic_in_a_tools_gate_is_a_deny() {
     let test = Test::stop().step(&todo()).call_agent(MARKERS).env("CONCLAUDE_TEST_PANIC", "gate");
-    assert_snapshot!(test.run().denied(), @"conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
+    assert_snapshot!(test.run().denied(), @"conclaude: internal error at [SOURCE]: requested by CONCLAUDE_TEST_PANIC. This is a bug in conclaude [VERSION]; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
 }

@@ -12,7 +12,7 @@ fn a_broken_config_does_not_switch_the_gates_off() {
     let denied = Test::stop().config(broken).step(&done()).call_agent(MARKERS).run();
     assert_snapshot!(denied.denied(), @"
     conclaude denies this call of an agent:
-    ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or let the user reopen this one
+    ✗ STEP_DONE: steps/01-01.json is DONE already → continue with the next step, or let the user reopen this one
     (the gates run with their defaults until the user fixes the config: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
     ");
     let shown = Test::stop().config(broken).step(&todo()).call_agent(MARKERS).run();
@@ -70,7 +70,7 @@ fn a_config_that_breaks_during_the_work_is_reported_and_changes_no_phases() {
     let reason = done.blocked();
     assert_snapshot!(reason, @"
     Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ INCOMPLETE_PHASE DO: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    ✗ INCOMPLETE_PHASE DO: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a valid reason
     (the gates run with their defaults until the user fixes the config: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -118,7 +118,7 @@ fn under_a_broken_config_a_step_with_phases_of_its_own_is_judged_by_those() {
     let reason = call.again().step(&half).agent_files(MARKERS).stops().run().blocked();
     assert_snapshot!(reason, @"
     Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ INCOMPLETE_PHASE CHECK: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    ✗ INCOMPLETE_PHASE CHECK: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a valid reason
     (the gates run with their defaults until the user fixes the config: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");

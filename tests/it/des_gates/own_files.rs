@@ -55,7 +55,7 @@ fn an_agent_cannot_change_the_rules_that_it_is_judged_by() {
     let reason = worked(|test| test.step(&wider).file("README.md", "2")).run().blocked();
     assert_snapshot!(reason, @"
     Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: allowed_file_patterns → restore it; if the user wants the change, the agent must be called again
+    ✗ RULES_CHANGED: steps/01-01.json has changed since the agent was called: allowed_file_patterns → restore it; if the user wants the change, the agent must be called again
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
@@ -66,7 +66,7 @@ fn an_agent_cannot_change_the_rules_that_it_is_judged_by() {
     assert_eq!(missing.len(), PHASES.len());
     assert_snapshot!(others.join("\n"), @"
     Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: allowed_file_patterns, workflow_type → restore it; if the user wants the change, the agent must be called again
+    ✗ RULES_CHANGED: steps/01-01.json has changed since the agent was called: allowed_file_patterns, workflow_type → restore it; if the user wants the change, the agent must be called again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
@@ -77,7 +77,7 @@ fn the_gates_cannot_be_switched_off_from_inside() {
     let off = at_work().config("des: {enabled: false}").stops();
     assert_snapshot!(off.run().blocked(), @"
     Validation failed: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.enabled → nothing for the agent: what it said at the call counts; the user should know who changed it
+    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.enabled → the agent need not do anything: the config at the call counts; the user should know who changed it
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.

@@ -78,7 +78,7 @@ fn every_finding_of_a_step_file_blocks_with_its_phase_and_fix() {
     assert_snapshot!(findings.collect::<Vec<_>>().join("\n"), @r#"
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ✗ ABANDONED_PHASE GREEN_UNIT: it is still IN_PROGRESS → finish it: EXECUTED with PASS or FAIL, or SKIPPED
-    ✗ INCOMPLETE_PHASE COMMIT: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    ✗ INCOMPLETE_PHASE COMMIT: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a valid reason
     ✗ MISSING_PHASE REVIEW: it is not in phase_execution_log → record it; do not remove phases
     ✗ UNKNOWN_PHASE PARTY: there is no such phase → use the names of the list: PREPARE, RED_ACCEPTANCE, RED_UNIT, GREEN_UNIT, CHECK_ACCEPTANCE, GREEN_ACCEPTANCE, REVIEW, REFACTOR_L1, REFACTOR_L2, REFACTOR_L3, REFACTOR_L4, POST_REFACTOR_REVIEW, FINAL_VALIDATE, COMMIT
     ✗ DUPLICATE_PHASE GREEN_ACCEPTANCE: it is in the log 2 times → keep one entry
@@ -162,7 +162,7 @@ fn a_deferred_skip_is_shown_and_does_not_block() {
     let done = Test::gated_stop(&step).run();
     assert_snapshot!(done.message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ DEFERRED_SKIP REFACTOR_L3: it was put off: DEFERRED: next sprint → see that it is done later
+    ⚠ DEFERRED_SKIP REFACTOR_L3: it was put off: DEFERRED: next sprint → make sure that it is done later
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     ");
     assert_eq!(done.audit().pop().unwrap()["decision"], "warned");

@@ -65,7 +65,7 @@ fn an_input_that_a_hook_changes_is_judged_by_gate_2_again() {
     assert_snapshot!(done.denied(), @"
     conclaude denies this write:
     ✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let the user widen allowed_file_patterns and call the agent again
-    (`cat <<'END' …` changed the input of this tool: this is about the changed one)
+    (`cat <<'END' …` changed the input of this tool: this applies to the changed input)
     ");
     assert_eq!(done.audit().pop().unwrap()["findings"][0]["code"], "SCOPE_VIOLATION");
     at_work_with(&config("src/b.rs")).writes("Write", "file_path", "src/a.rs").run().status(0);

@@ -31,9 +31,9 @@ fn a_section_of_an_event_that_a_client_lacks_never_applies() {
 fn a_block_that_a_client_does_not_act_on_is_named() {
     let config = "clients: [claude, codex, copilot, qwen]\npreCompact: {commands: [{run: x, onFailure: block}, {run: y}]}\nstop: {commands: [{run: x, onFailure: block}]}\n";
     insta::assert_snapshot!(warnings(config), @"
-    codex: preCompact: `onFailure: block` blocks nothing: Codex was not seen to act on a block there
-    copilot: preCompact: `onFailure: block` blocks nothing: Copilot was not seen to act on a block there
-    qwen: preCompact: `onFailure: block` blocks nothing: Qwen Code was not seen to act on a block there
+    codex: preCompact: `onFailure: block` has no effect: Codex ignores a block at this event
+    copilot: preCompact: `onFailure: block` has no effect: Copilot ignores a block at this event
+    qwen: preCompact: `onFailure: block` has no effect: Qwen Code ignores a block at this event
     ");
 }
 
@@ -54,9 +54,9 @@ fn where_nobody_can_be_asked_each_rule_that_asks_is_named() {
 fn context_that_a_client_does_not_read_and_boundaries_that_it_cannot_tell_are_named() {
     let config = "clients: [claude, codex, copilot, qwen, gemini]\nsubagentStart: {commands: {'*': [{run: x, context: true}]}}\ndes: {}\n";
     insta::assert_snapshot!(warnings(config), @"
-    qwen: subagentStart: `context: true` gives nothing: Qwen Code reads no context there
-    gemini: subagentStart: `context: true` gives nothing: Gemini CLI reads no context there
-    qwen: `des`: agents are not told their boundaries, since a hook of Qwen Code cannot change the input of a tool: denials say them
+    qwen: subagentStart: `context: true` has no effect: Qwen Code reads no context there
+    gemini: subagentStart: `context: true` has no effect: Gemini CLI reads no context there
+    qwen: `des`: Qwen Code cannot change tool input, so agents learn their boundaries only from denials
     ");
 }
 

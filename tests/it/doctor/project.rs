@@ -16,7 +16,7 @@ fn what_is_allowed_but_cannot_work_is_a_warning() {
     insta::assert_snapshot!(checks(&test, "config"), @"
     exit 0
     good: .conclaude.yaml is valid: notifications: on
-    warning: notifications: `FileChanged` is registered only if it has commands: to register it only for notifications would change what Claude Code does, or slow it down → edit [ROOT]/.conclaude.yaml:1
+    warning: notifications: `FileChanged` is registered only if it has commands: registering it only for notifications would change what Claude Code does, or slow it down → edit [ROOT]/.conclaude.yaml:1
     ");
 }
 
@@ -89,7 +89,7 @@ subagentStop: {commands: {coder: [{run: no-such-linter .}, {run: 'timeout 5 no-s
     let fine = "stop: {commands: [{run: 'sort x | uniq'}, {run: 'true'}, {run: print(1), shell: env}]}\n";
     insta::assert_snapshot!(checks(&healthy().config(fine), "commands"), @"
     exit 0
-    good: what the commands start is found: sort, uniq
+    good: the programs of the commands are found: sort, uniq
     ");
 }
 
@@ -168,7 +168,7 @@ fn registered_for_all_projects_it_says_whether_this_one_is_trusted() {
     run_in(&test.root(), &["trust", "--yes"]);
     insta::assert_snapshot!(checks(&test, "trust"), @"
     exit 0
-    good: what the config runs and sends was agreed to
+    good: you trust what the config runs and sends
     ");
     let test = test.config(&CONFIG.replace("ran", "other"));
     insta::assert_snapshot!(checks(&test, "trust"), @"
@@ -204,7 +204,7 @@ fn a_judge_that_cannot_be_asked_is_named() {
     };
     insta::assert_snapshot!(ask("key"), @"
     exit 0
-    good: there is a key to ask it
+    good: its key is set
     ");
     insta::assert_snapshot!(ask(" "), @"
     exit 0

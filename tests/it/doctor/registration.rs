@@ -166,7 +166,7 @@ fn a_registration_that_asks_for_trust_in_the_projects_own_settings_is_named() {
     }
     insta::assert_snapshot!(checks(&test, "settings"), @"
     exit 1
-    problem: [ROOT]/.claude/settings.json registers conclaude with --if-trusted, which is for your own settings: where nobody has run `conclaude trust`, nothing in the config runs → conclaude install --project
+    problem: [ROOT]/.claude/settings.json registers conclaude with --if-trusted, which is for your own settings: without `conclaude trust`, nothing in the config runs → conclaude install --project
     ");
     assert_fixed_by_installing(&test);
 }

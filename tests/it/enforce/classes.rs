@@ -55,7 +55,7 @@ fn doctor_reports_what_somebody_has_taken_out() {
     std::fs::write(root.join(".conclaude.yaml"), "preToolUse: {unreadableFiles: [.env]}").unwrap();
     let (_, out, _) = run(&root, &["doctor"]);
     assert!(
-        out.contains("the config has no `enforce` any more") && out.contains("conclaude uninstall --enforce"),
+        out.contains("the config no longer has `enforce`") && out.contains("conclaude uninstall --enforce"),
         "{out}"
     );
 }

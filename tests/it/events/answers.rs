@@ -121,7 +121,7 @@ fn what_a_command_prints_is_context_where_claude_can_be_given_some() {
      --> [ROOT]/.conclaude.yaml:1:50
       |
     1 | notification: {commands: [{run: echo x, context: true}]}
-      |                                                  ^^^^ Claude is given nothing at Notification
+      |                                                  ^^^^ Claude reads no context at Notification
 
     warning: setup: `x` never runs: it has `files`
      --> [ROOT]/.conclaude.yaml:2:29

@@ -199,7 +199,7 @@ fn names_of_files_are_never_run_as_code() {
      --> [ROOT]/.conclaude.yaml:5:13
       |
     5 |     - {run: 'print({files})', files: ['*.py'], shell: python3}
-      |             ^^^^^^^^^^^^^^^^ it is quoted for a shell like sh, and `python3` is not one
+      |             ^^^^^^^^^^^^^^^^ file names are quoted for a shell like sh, and `python3` is not one
       |
       = help: or use `$CONCLAUDE_FILES`, which has one file per line
 

@@ -153,7 +153,7 @@ fn infinite_makes_claude_go_on_as_often_as_blocks_are_allowed() {
 
     Commands, in this order
       none runs
-      • reports gated agents that never stopped; that is not looked at here
+      • reports gated agents that never stopped (not checked by `explain`)
       • `stop.infinite` asks Claude to go on
     ");
     assert_snapshot!(test.shows(&["audit", "show"]), @"

@@ -103,8 +103,8 @@ fn layers_are_listed_and_named() {
       file_path: Cargo.lock
       ✗ uneditableFiles "*.lock" in .conclaude.yaml:4 covers Cargo.lock
           Do it another way, or ask the user.
-      ○ uneditableFiles "!*.lock" in .conclaude.local.yaml:1 covers Cargo.lock, but
-        cannot free it from `*.lock` of an outer layer
+      ○ uneditableFiles "!*.lock" in .conclaude.local.yaml:1 matches Cargo.lock, but
+        cannot override `*.lock` of an outer layer
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
@@ -120,8 +120,8 @@ fn layers_are_listed_and_named() {
       · uneditableFiles "src/gen/" in .conclaude.yaml:5 does not apply to main
       · uneditableFiles "!src/gen/keep.md" in .conclaude.yaml:6 does not cover
         Cargo.lock
-      ○ uneditableFiles "!*.lock" in .conclaude.local.yaml:1 covers Cargo.lock, but
-        cannot free it from `*.lock` of an outer layer
+      ○ uneditableFiles "!*.lock" in .conclaude.local.yaml:1 matches Cargo.lock, but
+        cannot override `*.lock` of an outer layer
       · unreadableFiles ".env*" in .conclaude.yaml:7 is not compared: nothing is
         read
       · preventRootAdditions in .conclaude.yaml:8 does not apply to Cargo.lock: it
@@ -171,7 +171,7 @@ fn a_broken_config_is_explained_at_the_start_of_a_session_too() {
     SessionStart on the main thread → failed
       ✗ invalid config [ROOT]/.conclaude.yaml: 1 problem;
         `conclaude validate` shows every problem
-      • reports what will not work in the session; that is not looked at here
+      • reports installation problems (not checked by `explain`)
     ⚠ SessionStart is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
@@ -184,7 +184,7 @@ fn a_broken_config_is_explained_at_the_start_of_a_session_too() {
 
     Commands, in this order
       none runs
-      • reports what will not work in the session; that is not looked at here
+      • reports installation problems (not checked by `explain`)
 
     Answer
       failed (exit 1)

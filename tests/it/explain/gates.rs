@@ -14,8 +14,8 @@ fn a_call_with_markers_shows_what_gate_1_finds() {
       subagent_type: tester
       ✗ AGENT_MISMATCH: DES-AGENT is coder, but this is tester → call that agent, or
       change the marker
-      ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or
-      let the user reopen this one
+      ✗ STEP_DONE: steps/01-01.json is DONE already → continue with the next step,
+      or let the user reopen this one
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
       `conclaude install` registers what the config needs
 
@@ -42,8 +42,8 @@ fn a_call_with_markers_shows_what_gate_1_finds() {
       • Gate 1: the prompt's markers name the step file steps/01-01.json
         ✗ AGENT_MISMATCH: DES-AGENT is coder, but this is tester → call that agent,
         or change the marker
-        ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or
-        let the user reopen this one
+        ✗ STEP_DONE: steps/01-01.json is DONE already → continue with the next step,
+        or let the user reopen this one
 
     Commands, in this order
       none runs
@@ -55,8 +55,8 @@ fn a_call_with_markers_shows_what_gate_1_finds() {
         conclaude denies this call of an agent:
         ✗ AGENT_MISMATCH: DES-AGENT is coder, but this is tester → call that agent,
         or change the marker
-        ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or
-        let the user reopen this one
+        ✗ STEP_DONE: steps/01-01.json is DONE already → continue with the next step,
+        or let the user reopen this one
     "#);
 }
 

@@ -18,7 +18,7 @@ fn a_payload_may_come_on_stdin_and_name_a_folder_that_is_elsewhere() {
     PreToolUse: Write of the agent coder → allowed
       file_path: /home/user/project/greeting.txt
       content: hello
-      no rule is against it, and no command runs
+      no rule forbids it, and no command runs
     ⚠ its folder "/home/user/project" is not here: [ROOT] is
       taken instead
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
@@ -90,7 +90,7 @@ fn an_unknown_tool_or_agent_gets_a_suggestion() {
     exit 0
     ----- stdout
     PreToolUse: Wriet of the agent codr → allowed
-      no rule is against it, and no command runs
+      no rule forbids it, and no command runs
     ⚠ no tool Wriet is known; did you mean Write?
     ⚠ no agent codr is known here; did you mean coder?
     ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
@@ -201,7 +201,7 @@ fn a_tool_that_is_denied_by_its_command_is_not_called_unknown() {
 
     What it does, as guards see it
       runs `npm publish`
-      ? what `npm` does is not known
+      ? the effects of `npm` are unknown
 
     Guards
       ✗ toolUsageValidation "Bash npm publish*" in .conclaude.yaml:1 matches npm
@@ -221,7 +221,7 @@ fn a_tool_that_is_denied_by_its_command_is_not_called_unknown() {
     "#);
     let unknown = explained(&test, &["PreToolUse", "--tool", "Frobnicate"]);
     assert_snapshot!(unknown.lines().skip(3).take(2).collect::<Vec<_>>().join("\n"), @"
-      no rule is against it, and no command runs
+      no rule forbids it, and no command runs
     ⚠ no tool Frobnicate is known: its name is compared, and files that its input
     ");
 }

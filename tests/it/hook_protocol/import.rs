@@ -27,7 +27,7 @@ fn hooks_that_are_no_plain_commands_stay_in_the_settings_and_that_is_said() {
     not taken over: the hook `direct` of PreToolUse: it has `args`, which a command cannot have; it stays where it is
     not taken over: the hook `only` of PreToolUse: it has `if`, which a command cannot have; it stays where it is
     not taken over: the hook `strict` of PreToolUse: it has `onFailure`, which a command cannot have; it stays where it is
-    note: the hook `taken` of PreToolUse had the `statusMessage` "checking", which Claude Code does not show any more: commands of a config have none
+    note: the hook `taken` of PreToolUse had the `statusMessage` "checking", which Claude Code no longer shows: commands of a config have none
     "#);
     let config = std::fs::read_to_string(test.root().join(".conclaude.yaml")).unwrap();
     assert!(

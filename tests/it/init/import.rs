@@ -352,7 +352,7 @@ fn import_says_that_a_timeout_is_shorter_and_a_status_message_is_gone() {
     let notes: Vec<&str> = shown.lines().filter(|line| line.trim().starts_with("note: the hook")).collect();
     insta::assert_snapshot!(notes.join("\n"), @r#"
     note: the hook `./slow.sh` of Stop had a timeout of 5000 s, and has one of 3600 s now: a command cannot have a longer one
-    note: the hook `./slow.sh` of Stop had the `statusMessage` "Checking", which Claude Code does not show any more: commands of a config have none
+    note: the hook `./slow.sh` of Stop had the `statusMessage` "Checking", which Claude Code no longer shows: commands of a config have none
     "#);
 }
 

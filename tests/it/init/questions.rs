@@ -26,7 +26,7 @@ fn enter_takes_the_recommended_answers() {
     tmux.keys(&["Enter"]);
     tmux.shows("numbers, all or none [1,2,3] >");
     tmux.keys(&["Enter"]);
-    tmux.shows("Should the operating system keep the rules for files, too?");
+    tmux.shows("Should the operating system enforce the rules for files, too?");
     tmux.keys(&["Enter"]);
     tmux.shows("exit 0");
     let asked = live(&test);
@@ -88,7 +88,7 @@ fn the_operating_system_may_be_chosen_to_keep_the_rules() {
     let tmux = Tmux::start(&test.root(), "init");
     tmux.shows("numbers, all or none [1,2,3] >");
     tmux.keys(&["1", "Enter"]);
-    tmux.shows("Should the operating system keep the rules for files, too?");
+    tmux.shows("Should the operating system enforce the rules for files, too?");
     tmux.keys(&["yes", "Enter"]);
     let screen = tmux.shows("exit 0");
     assert!(screen.contains("next: `conclaude install --enforce`"), "{screen}");

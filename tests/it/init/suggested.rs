@@ -107,7 +107,7 @@ fn a_target_that_does_not_exist_is_never_suggested() {
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    next: the guards work in new sessions of Claude Code; no check runs yet: write yours there, then `conclaude doctor` checks the installation
+    next: guards are active in new sessions. No checks are configured: add yours, then run `conclaude doctor`
     ");
     let config = read(root.join(".conclaude.yaml"));
     assert!(!config.contains("make "), "{config}");

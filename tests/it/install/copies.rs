@@ -185,7 +185,7 @@ fn uninstalling_without_a_copy_names_the_hooks_that_only_the_config_has() {
     exit 0
     removed conclaude from [ROOT]/.claude/settings.json
     the old file is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude.[TIME]
-    warning: these hooks are only in the config now, and nothing runs them any more. No copy of the settings on this machine has them:
+    warning: these hooks exist only in the config and no longer run. No settings backup has them.
       PreToolUse: `sh guard.sh`
     to keep them without conclaude, add this to [ROOT]/.claude/settings.json:
     {

@@ -89,7 +89,7 @@ fn a_registration_of_an_earlier_version_is_reported_once_and_brought_up_to_date(
     let answer = test.run();
     insta::assert_snapshot!(answer.steady(&answer.message()), @"
     conclaude: the registration with Claude Code is out of sync with the config:
-    ⚠ [ROOT]/.claude/settings.json registers conclaude as an earlier version did: where the program is missing, each event is an error
+    ⚠ [ROOT]/.claude/settings.json registers conclaude as an earlier version did: if the program is missing, each event is an error
     To fix it: conclaude install --project
     ");
     run(&root, &["install"]);

@@ -137,7 +137,7 @@ fn doctor_names_it_and_the_agents_files_that_have_it() {
     let shown = shown_in(&test.root(), &["doctor"]);
     let about = |line: &&str| line.contains("earlier version") || line.contains("conclaude 0.2");
     assert_snapshot!(shown.lines().filter(about).collect::<Vec<_>>().join("\n"), @"
-    ✗ settings     [ROOT]/.claude/settings.json registers conclaude as an earlier version did: where the program is missing, each event is an error
+    ✗ settings     [ROOT]/.claude/settings.json registers conclaude as an earlier version did: if the program is missing, each event is an error
     ⚠ hooks        .claude/agents/coder.md has a hook of conclaude 0.2 (`conclaude Hooks`), which is not needed beside the settings
     ");
 }

@@ -242,7 +242,7 @@ fn gates_are_replayed_as_far_as_the_prompt_says_and_the_rest_is_counted() {
     TIMES  LAST (UTC)           SESSION   AGENT  EVENT         WOULD BE           HAPPENED           WHAT                RULE
     1      2026-01-31T12:00:10  session-  coder  SubagentStop  not known: a gate  blocked by a hook
     1      2026-01-31T12:00:02  session-  main   PreToolUse    denied             ran *              Agent coder: Do it  des.requiredSections in .conclaude.yaml:1
-    * something else than would be decided now
+    * differs from what would be decided now
 
     4 tool calls (0 asked about), 1 prompt and 2 stops in 1 session (2 transcripts, 0.0 MB in [DURATION])
     would be: 1 denied, 0 asked, 0 blocked, 0 permitted; 1 differs from what happened

@@ -38,14 +38,14 @@ fn a_project_that_registers_with_the_users_flag_does_not_defer_to_itself() {
     ⚠ `echo ran >> ran` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
     ");
     let answer = answer.again().then("SessionStart").run();
-    insta::assert_snapshot!(message(&answer), @"conclaude: [ROOT]/.conclaude.yaml is not trusted, so what it would run stays off: 1 command. Look at the file, then run `conclaude trust` in the project");
+    insta::assert_snapshot!(message(&answer), @"conclaude: [ROOT]/.conclaude.yaml is not trusted. These parts are off: 1 command. Look at the file, then run `conclaude trust` in the project");
     // With it, the commands run, and what is wrong with the registration is reported.
     let test = answer.again();
     trust(&test, &["--yes"]);
     let answer = test.run();
     insta::assert_snapshot!(message(&answer), @"
     conclaude: the registration with Claude Code is out of sync with the config:
-    ⚠ [ROOT]/.claude/settings.json registers conclaude with --if-trusted, which is for your own settings: where nobody has run `conclaude trust`, nothing in the config runs
+    ⚠ [ROOT]/.claude/settings.json registers conclaude with --if-trusted, which is for your own settings: without `conclaude trust`, nothing in the config runs
     To fix it: conclaude install --project
     ");
     assert!(answer.again().then("SubagentStop").run().has("ran"));

@@ -47,8 +47,8 @@ fn commands_are_taken_to_end_as_they_did() {
     assert_snapshot!(shown.split_once("Today\n").unwrap().1, @r#"
       the config would decide otherwise: allowed
       · `:` would run as well (subagentStop.commands "*" in .conclaude.yaml:4), and
-        is taken to succeed
-      · `true` would not run: it is not in the config any more
+        is assumed to succeed
+      · `true` would not run: it is no longer in the config
       all of it: conclaude explain SubagentStop --agent coder
 
     Config
@@ -129,7 +129,7 @@ fn a_command_that_did_not_run_for_want_of_a_file_is_not_silently_left_out() {
     let today = shown.split_once("Today\n").unwrap().1;
     assert_snapshot!(today.split_once("\nConfig").unwrap().0, @"
     the config would decide the same: allowed
-    · `lint` is taken not to run, as then: which files had changed is recorded
+    · `lint` is assumed not to run, as then: which files had changed is recorded
       only where commands ran for them
     all of it: conclaude explain Stop
     ");
@@ -151,12 +151,12 @@ fn a_call_whose_input_a_hook_changed_is_judged_with_the_changed_input_again() {
     assert!(shown.contains("it changed the input of the tool to `rm .env`"), "{shown}");
     assert!(shown.contains("today: the config would decide the same: denied"), "{shown}");
     let all = test.shows(&["why", "--all"]);
-    assert!(!all.contains("does not match any more"), "{all}");
+    assert!(!all.contains("no longer matches"), "{all}");
     // Without the rule it is allowed, and that is why.
     let config = config.to_string().replace(".env\"]", ".other\"]");
     let all = test.config(&config).shows(&["why", "--all"]);
     assert!(all.contains("would decide otherwise: allowed"), "{all}");
-    assert!(all.contains("\".env\" does not match any more"), "{all}");
+    assert!(all.contains("\".env\" no longer matches"), "{all}");
 }
 
 /// Its stderr is the reason, and was printed below that again as its output.

@@ -264,7 +264,7 @@ pub(super) fn overridden(client: &Client) {
     let leak = python("print(open('.env').read())");
     let off = r#"{"sandbox": {"enabled": false}}"#;
     let seen = client.play_with_settings(&project, off, script(&[leak]));
-    seen.sent(MAIN, 1).lacks(SECRET).has("what it does to that file cannot be known");
+    seen.sent(MAIN, 1).lacks(SECRET).has("its effect on that file is unknown");
 }
 
 /// Without `bwrap` the client says so and does not start, and `doctor` says what to install.
@@ -298,7 +298,7 @@ pub(super) fn everyday(client: &Client) {
     seen.sent(MAIN, 2).has("More");
     seen.sent(MAIN, 3).has("BUILD is EXECUTED: PASS");
     seen.sent(MAIN, 4).has("as a command of its own");
-    seen.all_sent(MAIN).lacks("cannot be known");
+    seen.all_sent(MAIN).lacks("effect on that file is unknown");
 }
 
 /// The subcommands that run outside of the sandbox take no commands from a config that Claude has made.

@@ -40,7 +40,10 @@ pub(super) fn guarded_file(client: &Client) {
             says("I wrote what I could."),
         ]),
     );
-    seen.sent(MAIN, 1).has("`uneditableFiles` has `*.lock`").has("does to Cargo.lock is not known");
+    seen.sent(MAIN, 1)
+        .has("`uneditableFiles` has `*.lock`")
+        .has("It is unknown what")
+        .has("does to Cargo.lock.");
     seen.sent(MAIN, 2).has("written");
     let called = project.read("called").unwrap_or_default();
     assert!(called.contains("notes.md") && !called.contains("Cargo.lock"), "{called}");

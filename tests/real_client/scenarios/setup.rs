@@ -118,7 +118,7 @@ pub(super) fn failed_answer(client: &Client) {
         seen.sent(MAIN, 1).has_once("it was changed");
         assert!(project.has("changed") && !project.has("asked-for"), "the tool got the changed input");
     }
-    after.shown().has("looked at it").has("exited with code 1; its answer counts all the same: broken");
+    after.shown().has("looked at it").has("exited with code 1; its answer still counts: broken");
 }
 
 const LINTS: &str = "subagentStop: {commands: {coder: [{run: 'echo \"linted for: $CONCLAUDE_SUBAGENT_NAME\" | tee -a ran', showStdout: true, timeout: 60}]}}";

@@ -42,7 +42,7 @@ pub fn boundaries(opened: &OpenStep, scope: &Scope, phases: &[String], des: &Des
     text
 }
 
-/// How a command of the agent's choice proves a phase, if the config has no commands.
+/// How the agent's own command proves a phase, if the config has no commands.
 fn typed_commands(step: &str, des: &DesConfig) -> String {
     if !des.evidence_commands().is_empty() {
         return String::new();
@@ -52,7 +52,7 @@ fn typed_commands(step: &str, des: &DesConfig) -> String {
     )
 }
 
-/// The phases that need proof, and the commands that the config has for them.
+/// The phases that need proof, and the config's commands for them.
 fn evidence(step: &str, des: &DesConfig) -> String {
     let commands = des.evidence_commands();
     if commands.is_empty() {

@@ -1,5 +1,5 @@
-//! What the gates remember. Gate 1 keeps everything that its decision is based on: the agent may change the step and the
-//! config later. Gate 2 keeps which writes it denied.
+//! State of the gates. Gate 1 stores everything that its decision is based on, because the agent may change the step and the
+//! config later. Gate 2 stores which writes it denied.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,10 +19,10 @@ use conclaude_store::store::session;
 pub struct GatedCall {
     pub tool_use_id: String,
     pub subagent_type: String,
-    /// The name that the call gives to the task, where the client has one.
+    /// The name of the task in the call, if the client has one.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub task: String,
-    /// The session of the call. Empty in what an older version remembered.
+    /// The session of the call. Empty in state of an older version.
     pub session: String,
     /// Its prompt at the call. Empty for a helper, which has no markers of its own.
     pub prompt: String,
@@ -30,18 +30,18 @@ pub struct GatedCall {
     pub root: PathBuf,
     /// The step file, relative to it.
     pub step_file: String,
-    /// The same with links as they were. Empty in what an older version remembered.
+    /// The same without resolving links. Empty in state of an older version.
     pub named_step: String,
     /// The rules in the step at the call.
     pub rules: Value,
-    /// The patterns of the agents that called, outermost first, and then of the step itself: a path must be in all of them.
+    /// The patterns of the calling agents, outermost first, and then of the step itself: a path must match all of them.
     pub scopes: Vec<Vec<String>>,
     pub config: GateConfig,
     /// The phases that were finished before this agent started. Their evidence is older than the call.
     pub finished: Vec<String>,
     /// The last record of the trail at the call. Evidence of the work comes after it, whatever the clock says.
     pub last_record: Option<u64>,
-    /// The `PATH` of the hook. A proof that another one leads to another program is told apart by it.
+    /// The `PATH` of the hook. A proof with another `PATH` may have run another program.
     pub path: Option<String>,
     /// The call of the gated agent that made this one.
     pub parent: Option<String>,
@@ -49,11 +49,11 @@ pub struct GatedCall {
     pub has_tree: bool,
     /// The time of the call, in the form of Claude Code's transcripts.
     pub time: String,
-    /// Whether the main thread goes on meanwhile.
+    /// Whether the main thread continues meanwhile.
     pub background: bool,
     /// The agent's stop was allowed.
     pub stopped: bool,
-    /// The user was shown that the agent never stopped.
+    /// It was shown to the user that the agent never stopped.
     pub reported: bool,
 }
 
@@ -78,7 +78,7 @@ impl GatedCall {
         session.keep(&named(CALL, &self.tool_use_id), self)
     }
 
-    /// The work tree at the call. It names every file, so it is not part of what every event reads.
+    /// The work tree at the call. It names every file, so it is stored separately.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -98,7 +98,7 @@ impl GatedCall {
         !self.stopped && !self.reported
     }
 
-    /// Whether this is an agent without markers that a gated one called. It works within its caller's boundaries, and its
+    /// Whether this is an agent without markers that a gated one called. It must stay within its caller's boundaries, and its
     /// stop is not gated.
     #[must_use]
     pub fn is_helper(&self) -> bool {
@@ -111,20 +111,20 @@ impl GatedCall {
         Scope::new(&self.scopes)
     }
 
-    /// The call with this id, if it was remembered.
+    /// The call with this id, if it is stored.
     #[must_use]
     pub fn recall(session: &Session, tool_use_id: &str) -> Option<GatedCall> {
         session.kept(&named(CALL, tool_use_id))
     }
 
-    /// The call that this agent is known to be of.
+    /// The known call of this agent.
     #[must_use]
     pub fn of_agent(session: &Session, agent: &str) -> Option<GatedCall> {
         let link: CallLink = session.kept(&named(LINK, agent))?;
         GatedCall::recall(session, &link.call)
     }
 
-    /// Keeps that the agent is of this call.
+    /// Stores that the agent belongs to this call.
     pub fn claim(&self, session: &Session, agent: Option<&str>) {
         let Some(agent) = agent else { return };
         let link = CallLink { agent: agent.to_owned(), call: self.tool_use_id.clone() };
@@ -138,7 +138,7 @@ impl GatedCall {
         session.kept_names(CALL).iter().filter_map(|name| session.kept(name)).collect()
     }
 
-    /// Where calls of this project are kept outside of it.
+    /// The folders outside of the project that store calls of this project.
     #[must_use]
     pub fn folders(root: &Path) -> Vec<PathBuf> {
         session::folders_of_project(root, CALL)
@@ -172,7 +172,7 @@ fn denied_name(tool_use_id: &str) -> String {
     named("denied-", tool_use_id)
 }
 
-/// Remembers that Gate 2 denied a write. The transcript says so too, but it is written after the agent stops.
+/// Stores that Gate 2 denied a write. The transcript has it too, but only after the agent stops.
 ///
 /// # Errors
 /// When it cannot be written.

@@ -13,7 +13,7 @@ pub fn check(step: &Step, phases: &[String]) -> Vec<Finding> {
     check_by(step, step, phases)
 }
 
-/// The same, with workflow and limits of another version of the step: the one that Gate 1 saw.
+/// The same, with workflow and limits from another version of the step: the one that Gate 1 saw.
 #[must_use]
 pub fn check_by(rules: &Step, step: &Step, phases: &[String]) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -84,7 +84,7 @@ fn outcome(phase: &Phase, nothing_ran: bool, last: Option<&String>, found: &mut 
         Some(PhaseStatus::NotExecuted) => note(
             Code::IncompletePhase,
             "it is NOT_EXECUTED while others ran".into(),
-            "do it and record it, or skip it with a reason that counts",
+            "do it and record it, or skip it with a valid reason",
         ),
         Some(PhaseStatus::InProgress) => {
             note(
@@ -116,7 +116,7 @@ fn outcome(phase: &Phase, nothing_ran: bool, last: Option<&String>, found: &mut 
     if phase.status() == Some(PhaseStatus::Skipped) && is_deferred(phase) && Some(&phase.name) != last {
         let what = format!("it was put off: {}", phase.blocked_by.as_deref().unwrap_or_default());
         found.push(
-            Finding::new(Code::DeferredSkip, what, "see that it is done later")
+            Finding::new(Code::DeferredSkip, what, "make sure that it is done later")
                 .in_phase(&phase.name)
                 .warning(),
         );
@@ -206,7 +206,7 @@ fn positions(known: &[RankedPhase<'_>], found: &mut Vec<Finding>) {
 }
 
 fn indices(known: &[RankedPhase<'_>], found: &mut Vec<Finding>) {
-    // Files count from 0 or from 1, but each of them in one way.
+    // Files count from 0 or from 1, but each file in one way.
     let first = known.iter().find_map(|(rank, phase)| Some(phase.index? - i64::try_from(*rank).ok()?));
     let offset = first.filter(|offset| matches!(offset, 0 | 1)).unwrap_or(0);
     for (rank, phase) in known {
@@ -219,7 +219,7 @@ fn indices(known: &[RankedPhase<'_>], found: &mut Vec<Finding>) {
 }
 
 fn times(known: &[RankedPhase<'_>], found: &mut Vec<Finding>) {
-    // The latest end so far, of times with a zone and of those without.
+    // The latest end so far, among times with a zone and among those without.
     let mut latest: [Option<(PhaseTime, &str)>; 2] = [None, None];
     for (_, phase) in known {
         let read = |time: &Option<String>| time.as_deref().and_then(PhaseTime::read);

@@ -1,4 +1,4 @@
-//! The DES context of an agent: what its prompt's markers say, and where that was found.
+//! The DES context of an agent: its prompt's markers, and their source.
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use conclaude_store::store::Session;
 use conclaude_store::transcript::identity::Meta;
 use conclaude_store::transcript::{self, AgentCall, CallLookup, Prompt};
 
-/// How long to wait for a transcript that is written late.
+/// How long to wait for a late transcript.
 const TRANSCRIPT_WAIT: Duration = Duration::from_secs(2);
 
-/// What is extracted from the prompt's markers and the transcript.
+/// Facts from the prompt's markers and the transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DesContext {
-    /// `DES-VALIDATION` asks for it.
+    /// Whether `DES-VALIDATION` requires validation.
     pub validation_required: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_file: Option<String>,
@@ -51,7 +51,7 @@ impl DesContext {
         }
     }
 
-    /// With the time of the prompt and that of the last line of the agent's transcript.
+    /// Adds the time of the prompt and that of the last line of the agent's transcript.
     #[must_use]
     pub fn with_times(mut self, paths: &TranscriptPaths, origin: &PromptOrigin) -> DesContext {
         self.start_time =
@@ -61,7 +61,7 @@ impl DesContext {
     }
 }
 
-/// When an agent started whose call Gate 1 remembered: by its own transcript, by the main one, by our clock.
+/// The start of an agent whose call Gate 1 stored: from its own transcript, the main one, or our clock.
 fn started(paths: &TranscriptPaths, call: &GatedCall) -> String {
     let prompt = paths.own.as_deref().and_then(transcript::first_prompt).and_then(|prompt| prompt.time);
     let called =
@@ -69,15 +69,15 @@ fn started(paths: &TranscriptPaths, call: &GatedCall) -> String {
     prompt.or_else(called).unwrap_or_else(|| call.time.clone())
 }
 
-/// The prompt of an agent, and the remembered call if there is one.
+/// The prompt of an agent, and the stored call if there is one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PromptOrigin {
     pub prompt: String,
     /// The time of the prompt, if it is known without further reading.
     pub time: Option<String>,
-    /// The subagent that was called with it, if the call says so.
+    /// The subagent of the call, if the call names one.
     pub agent: Option<String>,
-    /// What Gate 1 remembered.
+    /// The state that Gate 1 stored.
     pub call: Option<GatedCall>,
 }
 
@@ -104,8 +104,7 @@ impl PromptOrigin {
         Some(PromptOrigin { prompt: call.prompt?, time: call.time, agent, call: None })
     }
 
-    /// The prompt by one transcript alone. Nobody says whose it is: the agent's own, or that of the thread that
-    /// called it.
+    /// The prompt in a transcript alone. The transcript may be the agent's own, or that of the thread that called it.
     #[must_use]
     pub fn in_transcript(path: &Path) -> Option<PromptOrigin> {
         let first = transcript::first_prompt(path);
@@ -125,7 +124,7 @@ impl PromptOrigin {
 pub struct TranscriptPaths {
     pub agent_id: Option<String>,
     pub main: PathBuf,
-    /// The agent's own. The same as the main one where the payload has a single path and no id: it may be either.
+    /// The agent's own transcript. The same as the main one if the payload has a single path and no id: it may be either.
     pub own: Option<PathBuf>,
     /// The call that started the agent, where the payload names it.
     call_id: Option<String>,
@@ -144,22 +143,22 @@ impl TranscriptPaths {
         TranscriptPaths { call_id: call_id.map(str::to_owned), ..self }
     }
 
-    /// The call that started the agent: as the payload names it, else the file beside its transcript.
+    /// The call that started the agent: from the payload, else from the file next to its transcript.
     fn call_ids(&self) -> impl Iterator<Item = &str> {
         let beside = || self.meta()?.tool_use_id.as_deref();
         self.call_id.as_deref().into_iter().chain(std::iter::once_with(beside).flatten())
     }
 
-    /// The call that the payload names, as it is in the main transcript.
+    /// The payload's call in the main transcript.
     #[must_use]
     pub fn named_call(&self) -> Option<AgentCall> {
         transcript::call_of(&self.main, Some(self.call_id.as_deref()?), None)
     }
 
-    /// What Claude Code wrote about the agent beside its transcript, when it was first asked for.
+    /// Claude Code's file about the agent, next to its transcript. It is read once.
     #[must_use]
     pub fn meta(&self) -> Option<&Meta> {
-        self.meta.get_or_init(|| self.own.as_deref().and_then(Meta::beside)).as_ref()
+        self.meta.get_or_init(|| self.own.as_deref().and_then(Meta::of_transcript)).as_ref()
     }
 
     /// The same paths, with nothing read yet.
@@ -175,8 +174,8 @@ impl TranscriptPaths {
     }
 }
 
-/// Finds the agent's prompt: in the memory of Gate 1, which an agent cannot delete; else the first user message of its
-/// transcript; else its call in the main transcript. A call that is found is claimed for the agent.
+/// Finds the agent's prompt: in the state of Gate 1, which an agent cannot delete; else the first user message of its transcript;
+/// else its call in the main transcript. A found call is claimed for the agent.
 #[must_use]
 pub fn origin(
     paths: &TranscriptPaths,
@@ -195,14 +194,14 @@ pub fn origin(
         let call = claim_by_prompt(&prompt.text, paths, session);
         return Some(call.map_or_else(|| PromptOrigin::of_prompt(prompt), PromptOrigin::of_call));
     }
-    // In an unknown format nothing can be found, so there is nothing to wait for.
+    // In an unknown format nothing can be found, so waiting is useless.
     if own.is_some_and(transcript::is_foreign) || transcript::is_foreign(&paths.main) {
         return None;
     }
     if let Some(origin) = paths.named_call().and_then(|call| PromptOrigin::of_agent_call(call, session)) {
         return Some(origin);
     }
-    let id = || own.and_then(Meta::beside).and_then(|meta| meta.tool_use_id);
+    let id = || own.and_then(Meta::of_transcript).and_then(|meta| meta.tool_use_id);
     let called = |id: Option<&str>| {
         transcript::call_of(&paths.main, id, agent)
             .and_then(|call| PromptOrigin::of_agent_call(call, session))
@@ -212,7 +211,8 @@ pub fn origin(
         return Some(origin);
     }
     let by_name = if known.is_some() { None } else { called(None) };
-    // Most agents have no step, so we do not wait for their prompts. A known call that is not in the transcript is late.
+    // Most agents have no step, so we do not wait for their prompts. If a known call is not in the transcript, the transcript is
+    // late.
     let has_step = |origin: &PromptOrigin| origin.call.is_some() || Markers::of(&origin.prompt).apply();
     let may_have_step = || {
         known.is_some() || by_name.as_ref().is_some_and(has_step) || !GatedCall::unclaimed(session).is_empty()
@@ -220,8 +220,8 @@ pub fn origin(
     if wait && may_have_step() { late(paths, session).or_else(|| called(id().as_deref())) } else { by_name }
 }
 
-/// The prompt, if the payload does not say whose transcript it names. It is the agent's own unless it is of a thread that
-/// calls agents: in the form of Claude Code's main thread, or in a plain one while it waits for an agent with markers.
+/// The prompt, if the payload does not say whose transcript it is. It is the agent's own, unless the transcript is that of a
+/// calling thread: in the form of Claude Code's main thread, or a plain one that waits for an agent with markers.
 fn in_single(paths: &TranscriptPaths, agent: Option<&str>, session: &Session) -> Option<PromptOrigin> {
     if let Some(call) = paths.named_call() {
         return PromptOrigin::of_agent_call(call, session);
@@ -243,8 +243,8 @@ fn in_single(paths: &TranscriptPaths, agent: Option<&str>, session: &Session) ->
     }
 }
 
-/// The call with markers that a plain transcript waits for. A transcript whose own prompt has markers is the agent's: what
-/// it calls is a helper.
+/// The call with markers that a plain transcript waits for. If the transcript's own prompt has markers, it belongs to the agent,
+/// and its calls are helpers.
 fn waiting_call(path: &Path, first: &Prompt) -> Option<AgentCall> {
     let applies = |prompt: &str| Markers::of(prompt).apply();
     if applies(&first.text) {
@@ -253,7 +253,7 @@ fn waiting_call(path: &Path, first: &Prompt) -> Option<AgentCall> {
     transcript::unanswered_call(path).filter(|call| call.prompt.as_deref().is_some_and(applies))
 }
 
-/// Waits for a transcript that is written late, if the client writes transcripts at all.
+/// Waits for a late transcript, if the client writes transcripts at all.
 fn late(paths: &TranscriptPaths, session: &Session) -> Option<PromptOrigin> {
     let own = paths.own.as_deref()?;
     if !paths.main.exists() {
@@ -275,13 +275,13 @@ fn late(paths: &TranscriptPaths, session: &Session) -> Option<PromptOrigin> {
     found
 }
 
-/// The call that Gate 1 remembered for this agent.
+/// The call that Gate 1 stored for this agent.
 #[must_use]
 pub fn remembered(paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
     claimed(paths, session).or_else(|| named(paths, session))
 }
 
-/// The same, and keeps the link with our own state: an agent can delete the file that names the call.
+/// The same, and stores the link in our own state: an agent can delete the file that names the call.
 pub fn claim(paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
     let found = || named(paths, session).inspect(|call| call.claim(session, paths.agent_id.as_deref()));
     claimed(paths, session).or_else(found)
@@ -291,12 +291,12 @@ fn claimed(paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
     GatedCall::of_agent(session, paths.agent_id.as_deref()?)
 }
 
-/// By what the payload says, or what Claude Code wrote beside the agent's transcript.
+/// By the payload, or by Claude Code's file next to the agent's transcript.
 fn named(paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
     paths.call_ids().find_map(|id| GatedCall::recall(session, id))
 }
 
-/// The same if that file is gone: by the prompt, to which Gate 1 has appended.
+/// The same if that file is gone: by the prompt, to which Gate 1 appended text.
 fn claim_by_prompt(prompt: &str, paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
     if paths.meta().is_some() {
         return None;
@@ -307,11 +307,11 @@ fn claim_by_prompt(prompt: &str, paths: &TranscriptPaths, session: &Session) -> 
     Some(call)
 }
 
-/// The calls that this agent may be of, if both its transcript and the file beside it are gone.
+/// The possible calls of this agent, if both its transcript and the file next to it are gone.
 #[must_use]
 pub fn lost(paths: &TranscriptPaths, subagent_type: Option<&str>, session: &Session) -> Vec<GatedCall> {
     let own = paths.own.as_deref();
-    if own.is_some_and(|own| own.exists() || Meta::beside(own).is_some()) {
+    if own.is_some_and(|own| own.exists() || Meta::of_transcript(own).is_some()) {
         return Vec::new();
     }
     let is_of_type = |call: &GatedCall| subagent_type.is_none_or(|kind| kind == call.subagent_type);

@@ -13,26 +13,26 @@ use conclaude_os::process::{self, JoinedOutput, Sink, Status, Stream};
 pub struct EvidenceRun {
     /// Its exit code; 127 if it could not be started, 128 and the signal's number if it was killed.
     pub code: i32,
-    /// Whether it ended by itself, having been found and started.
+    /// Whether it was started and ended by itself.
     pub ran: bool,
-    /// The hash of all that it printed, in the order in which it came.
+    /// The hash of its whole output, in order of arrival.
     pub output_sha256: String,
     pub output_bytes: u64,
-    /// The end of what it printed.
+    /// The end of its output.
     pub output: JoinedOutput,
     /// Why it could not be started.
     pub problem: Option<String>,
 }
 
 impl EvidenceRun {
-    /// Whether the result is what the phase needs. A command that could not run proves nothing, even if a failure is expected.
+    /// Whether the result is what the phase requires. A command that could not run proves nothing, even if a failure is expected.
     #[must_use]
     pub fn passes(&self, expect_failure: bool) -> bool {
         self.ran && !matches!(self.code, 126 | 127) && (self.code != 0) == expect_failure
     }
 }
 
-/// The config's own command: a script, which runs at the top of the work tree wherever the agent is.
+/// The config's own command: a script that runs at the top of the work tree, wherever the agent is.
 #[must_use]
 pub fn script(script: &str, work: &Path) -> Command {
     let mut command = Command::new(DEFAULT_SHELL);
@@ -40,7 +40,7 @@ pub fn script(script: &str, work: &Path) -> Command {
     command
 }
 
-/// Runs the command with our own stdin, showing what it prints.
+/// Runs the command with our own stdin and shows its output.
 #[must_use]
 pub fn run(command: Command) -> EvidenceRun {
     let not_run = |code, problem| EvidenceRun {
@@ -75,7 +75,7 @@ pub fn run(command: Command) -> EvidenceRun {
     }
 }
 
-/// Shows the output on our own streams and hashes it, in the order in which it comes.
+/// Shows the output on our own streams and hashes it, in order of arrival.
 struct OutputHasher {
     hash: Sha256,
     bytes: u64,

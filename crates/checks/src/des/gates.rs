@@ -15,14 +15,14 @@ use conclaude_core::finding::{Code, Finding};
 use conclaude_core::rule::Rule;
 use conclaude_core::text::SECTION_MARKER;
 
-/// A step that was found and read.
+/// A step file that was read.
 #[derive(Clone, Debug)]
 pub struct OpenStep {
     /// Its real path.
     pub path: PathBuf,
     /// Its path relative to the root: its name in records and messages.
     pub name: String,
-    /// The same with links as they are: where it is looked for later.
+    /// The same without resolving links, to find it again later.
     pub named: String,
     /// Its text, as it was read.
     pub text: String,
@@ -67,14 +67,14 @@ pub struct CallRequest<'a> {
     pub caller: Option<&'a GatedCall>,
 }
 
-/// What Gate 1 found. The step is read once, so that the remembered version is the one that was checked.
+/// The result of Gate 1. The step is read once, so that the stored version is the checked one.
 #[derive(Clone, Debug)]
 pub struct CallResult {
     pub findings: Vec<Finding>,
     pub opened: Option<OpenStep>,
 }
 
-/// What Gate 1 finds in the prompt, without the step file.
+/// The findings of Gate 1 about the prompt, without the step file.
 #[must_use]
 pub fn of_prompt(request: &CallRequest<'_>) -> Vec<Finding> {
     let CallRequest { markers, prompt, subagent_type, des, .. } = *request;
@@ -90,7 +90,7 @@ pub fn of_prompt(request: &CallRequest<'_>) -> Vec<Finding> {
     found
 }
 
-/// Gate 1, before the call: is the prompt sound, and may the step be started?
+/// Gate 1, before the call: is the prompt valid, and may the step be started?
 #[must_use]
 pub fn before(request: &CallRequest<'_>) -> CallResult {
     let CallRequest { markers, folders, caller, .. } = *request;
@@ -110,7 +110,7 @@ pub fn before(request: &CallRequest<'_>) -> CallResult {
         found.push(Finding::new(
             Code::StepDone,
             what,
-            "go on with the next step, or let the user reopen this one",
+            "continue with the next step, or let the user reopen this one",
         ));
     }
     if let Some(danger) = opened.step.danger() {
@@ -158,12 +158,12 @@ fn has_section(prompt: &str, name: &str) -> bool {
     })
 }
 
-/// A write that is about to happen inside a gated agent.
+/// A write in a gated agent, before it happens.
 #[derive(Clone, Copy, Debug)]
 pub struct WriteRequest<'a> {
     /// The step file of the agent's markers.
     pub step_file: &'a str,
-    /// What Gate 1 remembered.
+    /// The state that Gate 1 stored.
     pub call: Option<&'a GatedCall>,
     pub root: &'a Path,
     /// Where the agent works: the root, or its worktree.
@@ -176,7 +176,7 @@ pub struct WriteRequest<'a> {
     pub deletes: bool,
 }
 
-/// Gate 2: files of the gates themselves are never written, whatever the scope is.
+/// Gate 2: the gates' own files may never be written, whatever the scope is.
 #[must_use]
 pub fn protected(request: &WriteRequest<'_>) -> Option<Finding> {
     let named = paths::normalise(&request.cwd.join(request.file));
@@ -196,8 +196,8 @@ pub fn during(request: &WriteRequest<'_>) -> Option<Finding> {
         return Some(moved);
     }
     let path = paths::relative(request.work, request.cwd, request.file);
-    // The step file is always allowed: otherwise a broken one could not be fixed. The path at the call counts, since
-    // the agent may have replaced the file with a link.
+    // The step file is always allowed: otherwise a broken one could not be fixed. The path at the call counts, because the agent
+    // may have replaced the file with a link.
     let step_file = request
         .call
         .map_or_else(|| step_name(request.work, request.step_file), |call| call.step_file.clone());
@@ -235,7 +235,7 @@ pub fn during(request: &WriteRequest<'_>) -> Option<Finding> {
     Some(Finding::new(Code::ScopeViolation, what, fix).by(Some(rule), file))
 }
 
-/// A finding if a config appeared or disappeared since the call, which moves the root.
+/// A finding if a config appeared or disappeared since the call, because that moves the root.
 #[must_use]
 pub(super) fn moved(call: &GatedCall, root: &Path) -> Option<Finding> {
     let is_same = call.root.as_os_str().is_empty() || paths::real_path(&call.root) == paths::real_path(root);

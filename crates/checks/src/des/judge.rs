@@ -22,7 +22,7 @@ const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
 /// Longer parts of the question are cut, in characters.
 const MAX_PART: usize = 20_000;
 
-/// How much of the end of a transcript is given, in characters: with a line that says what is left out, one part.
+/// How much of the end of a transcript is sent, in characters. With the line about omitted text, it is one part.
 pub const MAX_TRANSCRIPT: usize = 19_000;
 
 /// Why the judge could not be asked.
@@ -49,16 +49,16 @@ enum Verdict {
     Failed(String),
 }
 
-/// What the judge is given.
+/// The judge's input.
 #[derive(Clone, Debug, Default)]
 pub struct JudgeQuestion<'a> {
     /// What the agent was asked to do.
     pub prompt: &'a str,
-    /// The acceptance criteria, as they were when it was called.
+    /// The acceptance criteria at the call.
     pub criteria: &'a str,
     /// The step file, which the agent writes.
     pub step: &'a str,
-    /// What has changed since the call, a file to a line.
+    /// The changes since the call, one file per line.
     pub changed_files: &'a str,
     /// The end of the agent's transcript.
     pub transcript: &'a str,
@@ -163,8 +163,8 @@ fn prompt(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> String {
     format!("{}\n\n{}", judge.prompt.as_str(), tagged.join("\n\n"))
 }
 
-/// The verdict in the model's answer: one JSON object, alone or as all of one code block. An object among other words may be a quoted
-/// one, which is not the judge's own.
+/// The verdict in the model's answer: one JSON object, alone or as the whole of one code block. An object among other words may
+/// be a quotation, and not the judge's own.
 fn verdict_in(text: &str) -> Verdict {
     let text_of_verdict = without_fence(text.trim()).trim();
     // A list would be read as the fields in their order.
@@ -211,7 +211,7 @@ mod tests {
         );
     }
 
-    /// One that was quoted in a malformed refusal allowed the stop.
+    /// A verdict that was quoted in a malformed refusal allowed the stop.
     #[test]
     fn a_quoted_verdict_is_not_the_judges_own() {
         for other in [

@@ -11,7 +11,7 @@ const KEYS: [&str; 5] = ["VALIDATION", "STEP-FILE", "AGENT", "COMMAND", "PROJECT
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Markers {
-    /// What `DES-VALIDATION` asks for.
+    /// The validation of `DES-VALIDATION`.
     pub validation: Validation,
     pub step_file: Option<String>,
     pub agent: Option<String>,
@@ -23,7 +23,7 @@ pub struct Markers {
 /// The marker that switches the gates on.
 pub const KEY: &str = "DES-VALIDATION";
 
-/// What `DES-VALIDATION` asks for.
+/// The validation of `DES-VALIDATION`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Validation {
     /// An ad-hoc task: every gate is a no-op.
@@ -106,13 +106,13 @@ impl Markers {
         }
     }
 
-    /// Whether the gates have anything to do.
+    /// Whether the gates apply.
     #[must_use]
     pub fn apply(&self) -> bool {
         self.validation != Validation::None
     }
 
-    /// What is wrong with the markers themselves.
+    /// The problems of the markers themselves.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
         if !self.apply() {
@@ -137,7 +137,7 @@ impl Markers {
     }
 }
 
-/// Whether a value of `DES-VALIDATION` asks for no gate. In YAML and on the command line such words have capitals too.
+/// Whether a value of `DES-VALIDATION` switches the gates off. In YAML and on the command line such words have capitals too.
 fn is_off(value: &str) -> bool {
     ["none", "optional", "false", "no", "off"].iter().any(|word| value.eq_ignore_ascii_case(word))
 }
@@ -147,7 +147,7 @@ fn comments(prompt: &str) -> impl Iterator<Item = &str> {
     prompt.split(OPEN).skip(1)
 }
 
-/// The key and the value of `<!-- DES-KEY: value -->`; the value is `None` where the comment is not closed on its line.
+/// The key and the value of `<!-- DES-KEY: value -->`. The value is `None` if the comment is not closed on its line.
 fn marker(comment: &str) -> Option<(&str, Option<&str>)> {
     let line = comment.lines().next().unwrap_or_default();
     let (key, rest) = line.trim_start().strip_prefix("DES-")?.split_once(':')?;

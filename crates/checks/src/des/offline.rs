@@ -1,4 +1,4 @@
-//! Gate 3 without a session: what it would say about an agent, from its transcript and its step file.
+//! Gate 3 without a session: its findings about an agent, from its transcript and its step file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -52,12 +52,12 @@ pub struct OfflineStep<'a> {
 pub struct OfflineReport {
     /// The prompt asks for validation.
     pub is_gated: bool,
-    /// What the prompt's markers say, with the times of the transcript.
+    /// The prompt's markers, with the times of the transcript.
     pub context: DesContext,
     pub findings: Vec<Finding>,
 }
 
-/// All findings at once; none for an agent whose prompt does not ask for validation.
+/// All findings at once. Empty for an agent whose prompt requires no validation.
 ///
 /// # Errors
 /// When there is no prompt in the transcript.
@@ -84,7 +84,7 @@ fn findings(work: &OfflineStep<'_>, markers: &Markers, origin: &PromptOrigin) ->
         let what = format!("DES-STEP-FILE is {other}, but this is {}", work.step);
         found.push(Finding::new(Code::MarkerInvalid, what, "check that step, or take this one's transcript"));
     }
-    let own_type = Meta::beside(work.transcript).and_then(|meta| meta.agent_type);
+    let own_type = Meta::of_transcript(work.transcript).and_then(|meta| meta.agent_type);
     let agent = origin.agent.clone().or(own_type).or_else(|| markers.agent.clone()).unwrap_or_default();
     // There is no baseline of the tree: the writes in the transcript are checked instead.
     let des = DesConfig { scope: Some(ScopeMode::Off), ..work.des.clone() };
@@ -102,7 +102,7 @@ fn findings(work: &OfflineStep<'_>, markers: &Markers, origin: &PromptOrigin) ->
         config_now: None,
     });
     found.extend(of_stop);
-    // In the transcript of the thread that called it are the writes of that thread.
+    // The transcript of the calling thread contains that thread's writes.
     if let Some(opened) = opened
         && origin.agent.is_none()
     {

@@ -1,4 +1,4 @@
-//! The phases of a step: the entries of its log, and the words that count in them.
+//! The phases of a step: the entries of its log, and their keywords.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::step::{lenient_number, lenient_text};
 
 pub use conclaude_core::config::TDD_14;
 
-/// Prefixes that make a skip count, each with a reason after it.
+/// The valid prefixes of a skip, each with a reason after it.
 pub const SKIP_REASONS: [&str; 4] =
     ["BLOCKED_BY_DEPENDENCY:", "NOT_APPLICABLE:", "APPROVED_SKIP:", "CHECKPOINT_PENDING:"];
 
@@ -31,7 +31,7 @@ impl PhaseStatus {
     const ALL: [PhaseStatus; 4] =
         [PhaseStatus::NotExecuted, PhaseStatus::InProgress, PhaseStatus::Executed, PhaseStatus::Skipped];
 
-    /// As step files have it.
+    /// The word in step files.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -47,12 +47,12 @@ impl PhaseStatus {
     }
 }
 
-/// One entry of the phase log, as far as it can be understood.
+/// An entry of the phase log, as far as it is valid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Phase {
     pub name: String,
     pub index: Option<i64>,
-    /// `status` as written; nothing means NOT_EXECUTED.
+    /// `status` as written. `None` means NOT_EXECUTED.
     pub status: Option<String>,
     pub outcome: Option<String>,
     /// `blocked_by`: why it was skipped.
@@ -85,7 +85,7 @@ impl Phase {
         }
     }
 
-    /// The status, or `None` where it is one that does not exist.
+    /// The status. `None` if it is unknown.
     #[must_use]
     pub fn status(&self) -> Option<PhaseStatus> {
         self.status.as_deref().map_or(Some(PhaseStatus::NotExecuted), PhaseStatus::named)
@@ -105,14 +105,14 @@ impl Phase {
     }
 }
 
-/// The command of a recorded proof, if it was the config's and not what the agent typed.
+/// The command of a recorded proof, if it came from the config and not from the agent.
 #[must_use]
 pub fn configured_command(evidence: &Value) -> Option<&str> {
     evidence.get("configured")?.as_bool().filter(|configured| *configured)?;
     evidence.get("command")?.as_str()
 }
 
-/// Whether a recorded proof is of a command that was expected to fail. That does not prove a phase which must pass.
+/// Whether a recorded proof is of a command that was expected to fail. It does not prove a phase that must pass.
 #[must_use]
 pub fn is_expected_to_fail(evidence: &Value) -> bool {
     evidence.get("expected").and_then(Value::as_str) == Some("fail")

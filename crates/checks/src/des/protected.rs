@@ -1,4 +1,4 @@
-//! The paths that agents may not write: our own config and state, and the settings of clients in which we are registered.
+//! The paths that agents may not write: our own config and state, and the settings of clients that register us.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub fn is_config_name(name: &OsStr) -> bool {
     CONFIG_NAMES.contains(&folded(&name.to_string_lossy()).as_str())
 }
 
-/// Whether no gated agent may write this path, which is relative to the root.
+/// Whether no gated agent may write this path. It is relative to the root.
 #[must_use]
 pub fn is_protected(path: &str) -> bool {
     let path = folded(path);
@@ -34,7 +34,7 @@ pub fn is_protected(path: &str) -> bool {
         || dialect::ALL.iter().any(|client| client.settings.has(&path))
 }
 
-/// Whether a path is of the program that hooks run, in the packages of a project: npm's, pnpm's, or of Python.
+/// Whether a path belongs to the program that hooks run, in packages of a project: npm's, pnpm's, or Python's.
 fn is_of_program(path: &str) -> bool {
     let is_under = |rest: &str, name: &str| {
         rest.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -56,15 +56,15 @@ fn is_of_program(path: &str) -> bool {
     inside("node_modules/").any(is_package) || inside(".venv/bin/").any(|rest| rest == "conclaude")
 }
 
-/// The folders of packages that have the program, where one of them is deleted with this directory or is it.
+/// The folders of packages with the program. Deleting them, or a directory above them, deletes it.
 const PACKAGES: [&str; 3] = ["node_modules/conclaude", "node_modules/@conclaude", ".venv/bin/conclaude"];
 
-/// The settings of all clients, from the root of a project or from the user's home.
+/// The settings of all clients, relative to a project's root or to the user's home.
 fn client_files() -> impl Iterator<Item = PathBuf> {
     dialect::ALL.into_iter().flat_map(|client| client.settings.files())
 }
 
-/// Those of the user where a variable names the folder; else they are in the home.
+/// The user's settings in folders that a variable names. Otherwise they are in the home directory.
 fn moved_files() -> impl Iterator<Item = PathBuf> {
     let moved = dialect::ALL.into_iter().filter(|client| {
         client.settings.user.variable.is_some_and(|variable| std::env::var_os(variable).is_some())
@@ -75,15 +75,15 @@ fn moved_files() -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// The program that runs now, and the one that a registration by name starts: without it no rule applies. Those in packages of a
-/// project are known by their paths.
+/// The running program, and the program that a registration by name starts: without it no rule applies. Programs in packages of a
+/// project are found by their paths.
 fn programs() -> impl Iterator<Item = PathBuf> {
     let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
     let named = environment::program("conclaude");
     own.into_iter().chain(named)
 }
 
-/// Whether this is a settings file in a folder of Claude Code's.
+/// Whether this is a settings file in a folder of Claude Code.
 fn is_settings(name: &str) -> bool {
     !name.contains('/') && name.starts_with("settings") && name.ends_with(".json")
 }
@@ -102,8 +102,8 @@ fn folded_path(path: &Path) -> PathBuf {
     PathBuf::from(folded(&path.to_string_lossy()))
 }
 
-/// The protected paths in the project, in an agent's worktree, in the user's home and in Claude Code's own folder, also
-/// when they are reached through a link. Paths are case-folded unless noted otherwise.
+/// The protected paths in the project, in an agent's worktree, in the user's home and in Claude Code's own folder, even if they
+/// are reached through a link. Paths are case-folded unless noted otherwise.
 #[derive(Debug)]
 pub struct ProtectedPaths {
     bases: Vec<ProtectedFolder>,
@@ -111,7 +111,7 @@ pub struct ProtectedPaths {
     paths: Vec<PathBuf>,
     /// Single files.
     files: Vec<PathBuf>,
-    /// The same paths and files as the file system knows them.
+    /// The same paths and files with the file system's identity.
     on_disk: Vec<PathBuf>,
 }
 
@@ -157,7 +157,7 @@ impl ProtectedPaths {
         }
     }
 
-    /// With what the config extends, and its copies in a worktree.
+    /// Adds the files that the config extends, and their copies in a worktree.
     #[must_use]
     pub fn with(mut self, extended: &[PathBuf], root: &Path, work: &Path) -> ProtectedPaths {
         for file in extended {
@@ -171,7 +171,7 @@ impl ProtectedPaths {
         self
     }
 
-    /// Whether one of those that are known exists below a directory. A config of a folder below is not known.
+    /// Whether a known protected path exists below a directory. Configs of folders below are not known.
     #[must_use]
     pub fn is_below(&self, directory: &Path, links: &Links) -> bool {
         let directory = folded_path(directory);
@@ -194,7 +194,7 @@ impl ProtectedPaths {
         }) || self.on_disk.iter().any(|path| is_inside(path) && path.symlink_metadata().is_ok())
     }
 
-    /// Whether the program that hooks run is in this directory, or is it.
+    /// Whether this directory is or contains the program that hooks run.
     #[must_use]
     pub fn has_program(&self, directory: &Path) -> bool {
         let real = folded_path(directory);
@@ -206,7 +206,7 @@ impl ProtectedPaths {
         self.is_program(directory) && directory.is_dir() || self.bases.iter().any(is_there)
     }
 
-    /// Whether a path is of the program that hooks run.
+    /// Whether a path belongs to the program that hooks run.
     #[must_use]
     pub fn is_program(&self, path: &Path) -> bool {
         let path = folded_path(path);
@@ -214,7 +214,7 @@ impl ProtectedPaths {
         inside.any(|rest| is_of_program(&rest.to_string_lossy()))
     }
 
-    /// Whether a path is that of a folder with settings.
+    /// Whether a path is a folder with settings.
     #[must_use]
     pub fn is_folder(&self, real: &Path) -> bool {
         let real = folded_path(real);
@@ -225,7 +225,7 @@ impl ProtectedPaths {
         })
     }
 
-    /// Whether a path is protected, as it is named without `..`, and where it really leads.
+    /// Whether a path is protected, either as named, without `..`, or where it really leads.
     #[must_use]
     pub fn covers(&self, named: &Path, real: &Path) -> bool {
         let (named, real) = (folded_path(named), folded_path(real));
@@ -233,7 +233,7 @@ impl ProtectedPaths {
             let rests = [named.strip_prefix(&base.named), real.strip_prefix(&base.real)];
             rests.into_iter().flatten().any(|rest| (base.protects)(&rest.to_string_lossy()))
         };
-        // Also in a folder below: a config there would be another root, with another state.
+        // Also in a folder below: a config there would be another root with another state.
         let is_config = |path: &Path| {
             path.file_name().is_some_and(|name| CONFIG_NAMES.iter().any(|config| name == *config))
         };

@@ -1,4 +1,5 @@
-//! Records phases in a step file. Order and transitions are enforced, times come from the clock, and the step's state follows.
+//! Records phases in a step file. Order and transitions are enforced, times come from the clock, and the step's state follows
+//! from the phases.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -126,7 +127,7 @@ pub fn record(step: &mut Step, update: &PhaseUpdate<'_>) -> Result<(), RecordErr
     Ok(())
 }
 
-/// Whether the entry was finished before. A correction keeps the times of the work.
+/// Whether the entry was already finished. A correction keeps the times of the work.
 fn was_finished(entry: &Map<String, Value>) -> bool {
     entry
         .get("status")
@@ -192,7 +193,7 @@ fn end_times(now: Timestamp, started: Option<Timestamp>) -> Vec<(&'static str, V
     times
 }
 
-/// Records that the step failed, or was done in part. Phases in progress have failed, too.
+/// Records that the step failed, or was partly done. Phases in progress have failed, too.
 pub fn admit_failure(step: &mut Step, failure: &AdmittedFailure<'_>) {
     let AdmittedFailure { phases, partial, reason, now } = *failure;
     let open = step
@@ -219,7 +220,7 @@ pub fn admit_failure(step: &mut Step, failure: &AdmittedFailure<'_>) {
 /// Sets a step without phases to DONE.
 ///
 /// # Errors
-/// When it has phases, which decide by themselves.
+/// If it has phases, which decide the state.
 pub fn complete(step: &mut Step, now: Timestamp) -> Result<(), RecordError> {
     if step.has_phases() {
         return Err(RecordError::HasPhases);
@@ -262,12 +263,12 @@ pub struct NewStep<'a> {
     pub name: Option<&'a str>,
     /// The files that it may change.
     pub allow: &'a [String],
-    /// What it is accepted by.
+    /// Its acceptance criteria.
     pub criteria: &'a [String],
     pub phases: &'a [String],
 }
 
-/// A step that is still to be done.
+/// A new step with nothing done.
 #[must_use]
 pub fn new_step(new: &NewStep<'_>) -> Step {
     let log: Vec<Value> = new
@@ -299,7 +300,7 @@ pub fn new_step(new: &NewStep<'_>) -> Step {
     }
 }
 
-/// A change of a phase that is recorded.
+/// A recorded change of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PhaseChange {
     Start,
@@ -310,7 +311,7 @@ pub enum PhaseChange {
         /// What was run for it.
         evidence: Option<Value>,
     },
-    /// It was executed already, and is now proved.
+    /// It was already executed, and is now proved.
     Prove {
         pass: bool,
         details: String,
@@ -320,12 +321,12 @@ pub enum PhaseChange {
         again: bool,
     },
     Skip {
-        /// Starts with one of the prefixes that count.
+        /// Starts with a valid prefix.
         reason: String,
     },
 }
 
-/// A phase that is about to change.
+/// A phase with a planned change.
 struct Transition<'a> {
     log: &'a [Phase],
     phases: &'a [String],
@@ -351,7 +352,7 @@ impl Transition<'_> {
         self.check_earlier()
     }
 
-    /// Whether an executed phase gets evidence or an outcome that it lacks, whatever the other phases are. An error if its
+    /// Whether an executed phase gets missing evidence or a missing outcome, whatever the other phases are. An error if its
     /// status does not allow the change.
     fn is_repair(&self) -> Result<bool, RecordError> {
         let Transition { name, phase, change, .. } = self;
@@ -436,8 +437,7 @@ fn is_reason(reason: &str) -> bool {
     SKIP_REASONS.iter().chain([&DEFERRED]).any(counts)
 }
 
-/// Whether a phase can be proved after the fact: it was executed, and it has no evidence, or only that of another command
-/// than the one that counts.
+/// Whether a phase can be proved later: it was executed, and it has no evidence, or only that of a command that does not count.
 #[must_use]
 pub fn can_be_proved(phase: &Phase, counts: Option<&str>) -> bool {
     let by_another = counts.is_some() && phase.proved_by.as_deref() != counts;

@@ -17,7 +17,8 @@ pub enum ScopePatternError {
     Broken { pattern: String, reason: String },
 }
 
-/// The files that a step may touch: `*` stops at `/`, `**` crosses it, `dir/` covers its content; none means no limit.
+/// The files that a step may change: `*` stops at `/`, `**` crosses it, `dir/` covers its content. Without patterns there is no
+/// limit.
 #[derive(Clone, Debug)]
 pub struct AllowedFiles {
     patterns: Vec<String>,
@@ -38,7 +39,7 @@ impl AllowedFiles {
         for pattern in &patterns {
             let plain = pattern.trim().trim_start_matches("./").trim_start_matches('/');
             let whole = match plain {
-                // Probably a variable that was not set: it must not mean everything.
+                // Probably an unset variable: it must not mean everything.
                 _ if pattern.trim().is_empty() => return Err(ScopePatternError::Blank),
                 "" | "." => "**".to_owned(),
                 folder if folder.ends_with('/') => format!("{folder}**"),
@@ -66,7 +67,7 @@ impl AllowedFiles {
         &self.patterns
     }
 
-    /// Whether a path, relative to the root, may be touched.
+    /// Whether a path, relative to the root, may be changed.
     #[must_use]
     pub fn permits(&self, path: &str) -> bool {
         !self.is_limited()
@@ -74,12 +75,12 @@ impl AllowedFiles {
     }
 }
 
-/// The scopes of the step and of the agents that called. A path must be in all of them. Without any there is no limit.
+/// The scopes of the step and of the calling agents. A path must match all of them. Without any there is no limit.
 #[derive(Clone, Debug, Default)]
 pub struct Scope(Vec<AllowedFiles>);
 
 impl Scope {
-    /// From lists of patterns; an empty one sets no limit.
+    /// From lists of patterns. An empty list sets no limit.
     ///
     /// # Errors
     /// Says which pattern is broken.
@@ -88,7 +89,7 @@ impl Scope {
         limits.map(|patterns| AllowedFiles::new(patterns.clone())).collect::<Result<_, _>>().map(Scope)
     }
 
-    /// One step's own.
+    /// The scope of one step.
     #[must_use]
     pub fn of(allowed: AllowedFiles) -> Scope {
         Scope(if allowed.is_limited() { vec![allowed] } else { Vec::new() })
@@ -99,7 +100,7 @@ impl Scope {
         !self.0.is_empty()
     }
 
-    /// Whether a path, relative to the root, may be touched.
+    /// Whether a path, relative to the root, may be changed.
     #[must_use]
     pub fn permits(&self, path: &str) -> bool {
         self.0.iter().all(|allowed| allowed.permits(path))

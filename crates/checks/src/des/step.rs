@@ -1,4 +1,4 @@
-//! Step files. They are read leniently, since real ones differ. Writing keeps unknown fields, their order and the indentation.
+//! Step files. They are read leniently, because real ones differ. Writing keeps unknown fields, their order and the indentation.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use conclaude_os::files;
 /// No log of a workflow is longer. The limit keeps reading fast.
 const MAX_ENTRIES: usize = 500;
 
-/// Why a text is not a step, in words that follow its name.
+/// Why a text is not a step, in words after its name.
 #[derive(Debug, Error)]
 pub enum StepError {
     #[error("{0}")]
@@ -31,7 +31,7 @@ pub enum StepError {
     Pattern(#[from] ScopePatternError),
 }
 
-/// A step: the JSON as it is, and a lenient view of it.
+/// A step: the original JSON, and a lenient view of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     json: Value,
@@ -41,7 +41,7 @@ impl Step {
     /// Reads a step from JSON text.
     ///
     /// # Errors
-    /// Says why it is not one.
+    /// The reason why it is not one.
     pub fn parse(text: &str) -> Result<Step, StepError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let json: Value = serde_json::from_str(text)?;
@@ -98,13 +98,13 @@ impl Step {
             .map_or_else(|| "TODO".to_owned(), |status| status.trim().to_ascii_uppercase())
     }
 
-    /// `state.failure_reason`, if it says anything.
+    /// `state.failure_reason`, unless it is empty.
     #[must_use]
     pub fn failure_reason(&self) -> Option<String> {
         self.text("state.failure_reason").filter(|reason| !reason.trim().is_empty())
     }
 
-    /// Whether the step admits that it failed, and why: an honest failure may stop.
+    /// Whether the step admits that it failed, and why: an agent may stop with an honest failure.
     #[must_use]
     pub fn is_honest_failure(&self) -> bool {
         matches!(self.state().as_str(), "FAILED" | "PARTIAL") && self.failure_reason().is_some()
@@ -115,10 +115,10 @@ impl Step {
         self.text("workflow_type").is_none_or(|kind| kind.trim() != "configuration_setup")
     }
 
-    /// `allowed_file_patterns`; none means no limit.
+    /// `allowed_file_patterns`. An empty list means no limit.
     ///
     /// # Errors
-    /// When they are there and cannot be understood: a restriction must not turn into none.
+    /// If they exist and are invalid: a restriction must not turn into none.
     pub fn allowed_file_patterns(&self) -> Result<Vec<String>, StepError> {
         match self.field("allowed_file_patterns") {
             None => Ok(Vec::new()),
@@ -170,7 +170,7 @@ impl Step {
         rules.as_object().map(|rules| Step::from_json(rules.clone()))
     }
 
-    /// `acceptance_criteria`, however they are written.
+    /// `acceptance_criteria`, in any notation.
     #[must_use]
     pub fn acceptance_criteria(&self) -> Vec<String> {
         match self.field("acceptance_criteria") {
@@ -180,7 +180,7 @@ impl Step {
         }
     }
 
-    /// What makes the step unsafe to start, if anything.
+    /// Why the step is unsafe to start, if it is.
     #[must_use]
     pub fn danger(&self) -> Option<&'static str> {
         let is = |name: &str| {
@@ -209,7 +209,7 @@ impl Step {
         self.cycle("max_turns").and_then(lenient_number)
     }
 
-    /// The time that all phases together may take: `duration_minutes` and `total_extensions_minutes`.
+    /// The total time of all phases: `duration_minutes` and `total_extensions_minutes`.
     #[must_use]
     pub fn allowance_minutes(&self) -> Option<f64> {
         let minutes = self.cycle("duration_minutes").and_then(lenient_number)?;
@@ -220,7 +220,7 @@ impl Step {
         self.field(&format!("tdd_cycle.{name}")).or_else(|| self.field(name))
     }
 
-    /// The phase log, or `None` where there is none.
+    /// The phase log. `None` if there is none.
     #[must_use]
     pub fn phases(&self) -> Option<Vec<Phase>> {
         let log = self.cycle("phase_execution_log")?.as_array()?;
@@ -228,9 +228,9 @@ impl Step {
     }
 }
 
-/// Changes of a step as JSON, so that unknown fields and their order stay.
+/// Changes a step as JSON, so that unknown fields and their order stay.
 impl Step {
-    /// The entry of a phase, inserted at its position if it is not there.
+    /// The entry of a phase, inserted at its position if it is missing.
     pub(super) fn phase_mut(&mut self, name: &str, phases: &[String]) -> Option<&mut Map<String, Value>> {
         let path = self.log_path();
         let root = self.json.as_object_mut()?;
@@ -254,7 +254,7 @@ impl Step {
         log.get_mut(position)?.as_object_mut()
     }
 
-    /// Where the log is: in the root's `tdd_cycle` unless the file keeps it elsewhere.
+    /// The path of the log: in the root's `tdd_cycle`, unless the file has it elsewhere.
     fn log_path(&self) -> Vec<String> {
         let paths: [&[&str]; 4] =
             [&["tdd_cycle"], &["task_specification", "tdd_cycle"], &[], &["task_specification"]];
@@ -296,7 +296,7 @@ impl Step {
 /// No step file is larger.
 pub(super) const MAX_BYTES: u64 = 16 << 20;
 
-/// The real path of a marker's step file, which must be inside the root also after following links.
+/// The real path of a marker's step file. It must be inside the root, even after following links.
 ///
 /// # Errors
 /// A finding that says why not.
@@ -313,7 +313,7 @@ pub fn locate(root: &Path, step_file: &str) -> Result<PathBuf, Finding> {
     ))
 }
 
-/// Reads a step file, and gives its text as well.
+/// Reads a step file, and also returns its text.
 ///
 /// # Errors
 /// A finding that says why not.
@@ -335,10 +335,10 @@ pub fn read(path: &Path, named: &str) -> Result<(Step, String), Finding> {
     }
 }
 
-/// Writes the step like the text that it replaces: with its indentation, its final newline and its permissions.
+/// Writes the step like its previous text: with its indentation, its final newline and its permissions.
 ///
 /// # Errors
-/// When it cannot be written; the file is then as it was.
+/// If it cannot be written. The file is then unchanged.
 pub fn write(path: &Path, step: &Step, before: &str) -> io::Result<()> {
     let first_indent = before.lines().find(|line| line.starts_with([' ', '\t']) && !line.trim().is_empty());
     let indent: String = first_indent.map_or_else(

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::paths::{normalise, real_path};
 
-/// The project's root, or the agent's worktree, and the folder that the session works in. In a monorepo that folder is below
-/// the root, and so may the steps be.
+/// The project's root or the agent's worktree, and the folder of the session. In a monorepo that folder is below the root, and
+/// the steps may be there too.
 #[derive(Clone, Copy, Debug)]
 pub struct StepFolders<'a> {
     pub root: &'a Path,
@@ -20,7 +20,7 @@ impl<'a> StepFolders<'a> {
         StepFolders { root, cwd: root }
     }
 
-    /// The path of a step file from the root: as it is named, unless it exists only below the session's folder.
+    /// The path of a step file from the root: as named, unless it exists only below the session's folder.
     #[must_use]
     pub fn resolve(&self, step_file: &str) -> String {
         let exists = |path: &Path| path.symlink_metadata().is_ok();
@@ -30,7 +30,7 @@ impl<'a> StepFolders<'a> {
         found.map_or_else(|| step_file.to_owned(), |below| below.to_string_lossy().into_owned())
     }
 
-    /// Where it would be below the session's folder, from the root. None if it would leave that folder.
+    /// Its path below the session's folder, from the root. `None` if it would leave that folder.
     fn below_cwd(&self, step_file: &str) -> Option<PathBuf> {
         let folder = self.folder_below_root()?;
         let path = normalise(&self.root.join(&folder).join(step_file));
@@ -38,7 +38,7 @@ impl<'a> StepFolders<'a> {
         Some(folder.join(inside))
     }
 
-    /// The session's folder from the root, if it is below it.
+    /// The session's folder relative to the root, if it is below it.
     fn folder_below_root(&self) -> Option<PathBuf> {
         let (root, cwd) = (real_path(self.root), real_path(self.cwd));
         let below = cwd.strip_prefix(&root).ok()?;

@@ -25,14 +25,14 @@ mod scope;
 #[must_use]
 pub fn lost(step_file: &str) -> Finding {
     let what = format!(
-        "an agent was called for {step_file}, and this may be the one: its transcript and the file beside it are gone, so its step cannot be checked"
+        "an agent was called for {step_file}, and this may be that agent: its transcript and the file next to it are gone, so its step cannot be checked"
     );
     let fix = "say in your report what became of them and what you did; the user must look at the step";
     Finding::new(Code::NotJudged, what, fix)
 }
 
-/// All findings at once, and the step if it could be read. Where it is unclear whether validation is required they are
-/// warnings: Gate 1 denies such a call, and an agent cannot change its prompt.
+/// All findings at once, and the step if it could be read. If it is unclear whether validation is required, they are warnings:
+/// Gate 1 denies such a call, and an agent cannot change its prompt.
 #[must_use]
 pub fn inspect(stopping: &StopRequest<'_>) -> (Vec<Finding>, Option<OpenStep>) {
     let (found, opened) = findings(stopping);
@@ -62,7 +62,7 @@ fn findings(stopping: &StopRequest<'_>) -> (Vec<Finding>, Option<OpenStep>) {
         }
     };
     found.extend(changed_rules(stopping, &opened));
-    // The agent may have changed the rules in the step; those at the call count.
+    // The agent may have changed the rules in the step. Those at the call count.
     let rules = stopping.call().and_then(|call| Step::of_rules(&call.rules));
     found.extend(check_by(rules.as_ref().unwrap_or(&opened.step), &opened.step, &stopping.des.phase_names()));
     found.extend(proofs::missing(stopping, &opened));
@@ -71,14 +71,15 @@ fn findings(stopping: &StopRequest<'_>) -> (Vec<Finding>, Option<OpenStep>) {
     (found, Some(opened))
 }
 
-/// The config has changed since the call. That does not change anything for this agent, but the user should know.
+/// The config has changed since the call. That changes nothing for this agent, but the user should know.
 fn changed_config(stopping: &StopRequest<'_>) -> Option<Finding> {
     let differing = stopping.call()?.config.differing(stopping.config_now?);
     if differing.is_empty() {
         return None;
     }
     let what = format!("the config has changed since the agent was called: {}", differing.join(", "));
-    let fix = "nothing for the agent: what it said at the call counts; the user should know who changed it";
+    let fix =
+        "the agent need not do anything: the config at the call counts; the user should know who changed it";
     Some(Finding::new(Code::RulesChanged, what, fix).warning())
 }
 
@@ -96,14 +97,10 @@ fn changed_rules(stopping: &StopRequest<'_>, opened: &OpenStep) -> Option<Findin
     if rules.is_null() || *rules == now {
         return None;
     }
-    let what = format!(
-        "{} differs from what it said when the agent was called: {}",
-        opened.name,
-        difference(rules, &now)
-    );
+    let what = format!("{} has changed since the agent was called: {}", opened.name, difference(rules, &now));
     let fix = "restore it; if the user wants the change, the agent must be called again";
     let finding = Finding::new(Code::RulesChanged, what, fix);
-    // A worktree has the step as it was committed, which may differ from the one that Gate 1 saw; that one counts.
+    // A worktree has the committed step, which may differ from the one that Gate 1 saw. The latter counts.
     Some(if stopping.is_in_worktree() { finding.warning() } else { finding })
 }
 
@@ -130,7 +127,7 @@ pub struct StopRequest<'a> {
     pub own: Option<&'a Path>,
     /// The config at the call, if Gate 1 saw it: the agent is judged by it.
     pub des: &'a DesConfig,
-    /// What the config says now, if it can be read.
+    /// The current config, if it can be read.
     pub config_now: Option<&'a GateConfig>,
 }
 
@@ -139,7 +136,7 @@ impl StopRequest<'_> {
         self.origin.call.as_ref()
     }
 
-    /// Whether the baseline was deleted: an agent must not get around a gate by deleting what it compares with.
+    /// Whether the baseline was deleted: an agent must not bypass a gate by deleting its baseline.
     fn lost_baseline(&self) -> bool {
         self.tree.baseline.is_none() && self.origin.call.as_ref().is_some_and(|call| call.has_tree)
     }

@@ -1,4 +1,4 @@
-//! Agents that started and never stopped: no SubagentStop comes when one hits its turn limit, is stopped, or fails.
+//! Agents that started and never stopped: there is no SubagentStop if one reaches its turn limit, is stopped, or fails.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub struct UnfinishedAgent {
     pub call: GatedCall,
 }
 
-/// Those of the session that are not running any more and were not reported yet.
+/// The agents of the session that no longer run and are not yet reported.
 #[must_use]
 pub fn unfinished(session: &Session, main_transcript: &Path, running: &[&str]) -> Vec<UnfinishedAgent> {
     let open: Vec<GatedCall> =
@@ -32,7 +32,7 @@ pub fn unfinished(session: &Session, main_transcript: &Path, running: &[&str]) -
     unfinished.collect()
 }
 
-/// The agents that have started, each with the call that started it: by what Claude Code wrote about them, else by what we know.
+/// The started agents, each with its call: from Claude Code's files about them, else from our state.
 #[must_use]
 pub fn known(session: &Session, main_transcript: &Path) -> Vec<(String, String)> {
     let mut known = started(&layout::subagents(main_transcript));
@@ -44,15 +44,15 @@ pub fn known(session: &Session, main_transcript: &Path) -> Vec<(String, String)>
     known
 }
 
-/// The agents that have started, by what Claude Code wrote about them: their ids, and the calls that started them.
+/// The started agents from Claude Code's files about them: their ids and their calls.
 #[must_use]
 pub fn started(subagents: &Path) -> Vec<(String, String)> {
-    // Another client may name no transcript; our own working directory is not where its agents are.
+    // Another client may name no transcript. Our own working directory does not contain its agents.
     let subagents = Some(subagents).filter(|folder| folder.is_absolute());
     let entries = subagents.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let metas = entries.map(|entry| entry.path()).filter_map(|path| {
         let agent_id = layout::agent_of_meta(&path)?;
-        let call = Meta::beside(&layout::transcript_of(path.parent()?, agent_id))?.tool_use_id?;
+        let call = Meta::of_transcript(&layout::transcript_of(path.parent()?, agent_id))?.tool_use_id?;
         Some((agent_id.to_owned(), call))
     });
     metas.collect()

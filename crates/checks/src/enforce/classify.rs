@@ -1,4 +1,4 @@
-//! Decides for each rule whether it can be compiled, into what, and why not.
+//! Decides for each rule whether it can be compiled, into which entries, and why not.
 
 use super::existing::{CompiledFileRules, Matches, limit};
 use super::parts::{Part, Start};
@@ -43,17 +43,17 @@ impl RulePlan {
     }
 }
 
-/// The parts of a rule that can be compiled.
+/// The entries of a rule.
 #[derive(Default)]
 struct Spelling {
     sandbox: Vec<String>,
     permissions: Vec<String>,
     is_expanded: bool,
-    /// Where nothing is now, and nothing is denied: `./etc` of a rule for `/etc`.
+    /// Paths where nothing is now, so nothing is denied: `./etc` for a rule for `/etc`.
     absent: Vec<String>,
-    /// Why there are no permission rules, if that is so.
+    /// Why there are no permission rules.
     no_permission: Option<String>,
-    /// A part of it is for names at any depth, also outside of the project.
+    /// A part of it matches names at any depth, even outside of the project.
     is_at_any_depth: bool,
     /// The links in the project that it matches.
     links: Vec<String>,
@@ -74,8 +74,8 @@ impl<'a> Compiler<'a> {
         let rules = self.request.rules;
         self.compiled.writing = self.list(&rules.uneditable, true);
         self.compiled.reading = self.list(&rules.unreadable, false);
-        self.others();
-        self.own();
+        self.hook_only_rules();
+        self.own_files();
         self.compiled
     }
 
@@ -84,7 +84,7 @@ impl<'a> Compiler<'a> {
         let obstacles: Vec<Option<String>> = rules.0.iter().map(|rule| self.obstacle(rule, writes)).collect();
         let is_kept = |(rule, obstacle): &(&FileRule, &Option<String>)| rule.allows || obstacle.is_none();
         let kept = rules.0.iter().zip(&obstacles).filter(is_kept);
-        // An exception for one agent is one for all: nobody knows whose command it is.
+        // An exception for one agent becomes one for all: it is unknown whose command it is.
         let kept = kept.map(|(rule, _)| FileRule { agents: AgentFilter::default(), ..rule.clone() });
         let mut kept = CompiledFileRules::new(self.request, FileRules(kept.collect()));
         let spellings: Vec<Option<Spelling>> = (0..kept.rules.0.len())
@@ -130,7 +130,7 @@ impl<'a> Compiler<'a> {
         } else if rule.action == Action::Ask {
             "it asks the user, and the OS cannot"
         } else if sandbox::is_pattern(root) || sandbox::is_pattern(self.request.paths.project) {
-            "the project's path has `*`, `?` or `[` in it, which Claude Code takes for a pattern"
+            "the project's path has `*`, `?` or `[` in it, which Claude Code reads as a pattern"
         } else if writes && rule.pattern.covers(&git_index(root)) {
             "git itself must write there"
         } else if !writes && rule.source == Some(Action::Allow) {
@@ -147,7 +147,7 @@ impl<'a> Compiler<'a> {
             if !parts.iter().all(Part::can_match) {
                 "it covers nothing: no path of a pattern has `.` or `..` in it"
             } else if rule.outside && parts.iter().any(contains_root) {
-                "it leaves the project's own files alone, which would be denied as well"
+                "it excludes the project's own files, which would be denied as well"
             } else if parts.iter().any(|part| self.is_unlisted(part, writes)) {
                 "only files of the project are looked for, and it is a pattern for others"
             } else {
@@ -165,7 +165,7 @@ impl<'a> Compiler<'a> {
         writes || part.is_search_of_machine() || part.spelled(&self.request.paths).is_none()
     }
 
-    /// How the parts of a rule are written. None for an exception.
+    /// The entries for the parts of a rule. `None` for an exception.
     fn spelling(
         &self,
         rule: &FileRule,
@@ -186,7 +186,7 @@ impl<'a> Compiler<'a> {
         };
         for part in Part::denied(&rule.pattern, self.request.machine)? {
             let is_absent = self.is_absent(&part, writes);
-            // A denied path that does not exist makes the directory around it read-only.
+            // Denying a missing path makes the directory around it read-only.
             if !is_absent || part.start == Start::Absolute {
                 spelling.permissions.extend(part.permission(if writes { EDIT } else { READ }, paths));
             }
@@ -207,7 +207,7 @@ impl<'a> Compiler<'a> {
         }
         if let Some(exception) = exception {
             spelling.no_permission =
-                Some(format!("no permission rule, since `{exception}` frees some of it"));
+                Some(format!("no permission rule, since `{exception}` is an exception to it"));
         } else if may_be_created {
             spelling.no_permission = Some("no permission rule, since it may be created".to_owned());
         } else if spelling.permissions.is_empty() {
@@ -219,8 +219,8 @@ impl<'a> Compiler<'a> {
         Some(spelling)
     }
 
-    /// Whether one of two readings of a pattern names nothing now, and is left out: an absolute pattern could not be searched for, and
-    /// in place of a path of the project each command would be shown an empty file.
+    /// Whether one of two readings of a pattern names nothing now and is skipped. An absolute pattern could not be searched for.
+    /// For a missing path of the project, each command would see an empty file.
     fn is_absent(&self, part: &Part, writes: bool) -> bool {
         if !part.has_other_reading {
             return false;
@@ -272,7 +272,7 @@ impl<'a> Compiler<'a> {
         why.extend(about_links(&links));
         why.extend(denied);
         let unlisted = if is_expanded { matches.unlisted() } else { 0 };
-        // The guards have to ask about the files that are not listed, and about links.
+        // The guards must ask about unlisted files and about links.
         let class = if unlisted > 0 || !links.is_empty() {
             EnforcementClass::HookOnly
         } else if is_expanded || !absent.is_empty() {
@@ -284,7 +284,7 @@ impl<'a> Compiler<'a> {
         RulePlan { rule, class, why, sandbox, permissions, unlisted, links, is_for_project: is_at_any_depth }
     }
 
-    /// Lists the files that a pattern matches, each once, and returns how they are written.
+    /// Lists the files that a pattern matches, each once, and returns their entries.
     fn listed(&mut self, rule: &Rule, matches: &Matches) -> Vec<String> {
         let mut entries = Vec::new();
         for path in &matches.paths {
@@ -298,8 +298,8 @@ impl<'a> Compiler<'a> {
         entries
     }
 
-    /// The links in the project on entries that are paths, and on what patterns match. Nothing outside of it is writable, so links
-    /// there stay.
+    /// The links in the project on entries that are paths, and on matches of patterns. Nothing outside of it is writable, so
+    /// links there stay.
     fn links(&self, entries: &[String], matched: &[String]) -> Vec<String> {
         let paths = &self.request.paths;
         let literal = entries.iter().filter(|entry| !sandbox::is_pattern(entry));
@@ -323,7 +323,7 @@ impl<'a> Compiler<'a> {
         links
     }
 
-    /// An exception frees files that exist now: those that it would free later are not known.
+    /// An exception applies to files that exist now: later ones are not known.
     fn exception(&mut self, exception: &FileRule, freed: &Matches, writes: bool) -> RulePlan {
         let rule = exception.origin.rule(&exception.written);
         if !self.request.enforcers.sandbox {
@@ -332,14 +332,14 @@ impl<'a> Compiler<'a> {
         let parts = Part::all(&exception.pattern, self.request.machine).unwrap_or_default();
         let is_outside = !parts.is_empty() && parts.iter().all(|part| part.start == Start::Absolute);
         if is_outside && (writes || freed.paths.is_empty()) {
-            let why = "what it frees is outside of the project, and stays denied to commands";
+            let why = "its exceptions are outside the project, and stay denied to commands";
             return RulePlan::hook_only(rule, why);
         }
         let why = if writes {
-            "what it frees is not listed".to_owned()
+            "its exceptions are not listed".to_owned()
         } else if freed.paths.len() > super::MAX_FREED {
             let (count, max) = (freed.paths.len(), super::MAX_FREED);
-            let why = format!("it covers {count} files, and frees none of more than {max}");
+            let why = format!("it matches {count} files; exceptions for more than {max} are not compiled");
             return RulePlan::hook_only(rule, why);
         } else {
             let paths = freed.paths.iter().map(|path| self.request.paths.spell(path));
@@ -349,8 +349,8 @@ impl<'a> Compiler<'a> {
         RulePlan { class: EnforcementClass::ExistingFiles, ..RulePlan::hook_only(rule, why) }
     }
 
-    /// Rules that are not only about files.
-    fn others(&mut self) {
+    /// Rules that do not only concern files.
+    fn hook_only_rules(&mut self) {
         for rule in self.request.rules.all() {
             let why = match rule.key.rsplit('.').next().unwrap_or_default() {
                 "uneditableFiles" | "unreadableFiles" => continue,
@@ -371,7 +371,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Our own files.
-    fn own(&mut self) {
+    fn own_files(&mut self) {
         let EnforceRequest { paths, enforcers, own, .. } = self.request;
         let rule = Rule::built_in(OWN_FILES);
         let (mut denied, mut asked) = (Vec::new(), Vec::new());
@@ -382,7 +382,7 @@ impl<'a> Compiler<'a> {
                 }
                 OwnPath::Absolute(path) => (path.clone(), path.clone()),
             };
-            // Claude Code asks about its own settings itself.
+            // Claude Code itself asks about its own settings.
             if let OwnPath::Relative { path, is_directory } = path
                 && !path.starts_with(".claude/")
             {
@@ -415,7 +415,7 @@ impl<'a> Compiler<'a> {
         } else {
             (
                 EnforcementClass::HookOnly,
-                "a path has `*`, `?` or `[` in it, which Claude Code takes for a pattern".to_owned(),
+                "a path has `*`, `?` or `[` in it, which Claude Code reads as a pattern".to_owned(),
             )
         };
         if enforcers.sandbox {

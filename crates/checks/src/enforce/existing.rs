@@ -1,4 +1,4 @@
-//! The files of the project that rules match: patterns for writing are expanded to them, and exceptions for reading.
+//! The files of the project that rules match. Patterns for writing, and exceptions for reading, are expanded to them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ use conclaude_os::budget::Budget;
 use conclaude_os::git::TreeEntry;
 use shell_effects::glob::escaped;
 
-/// An entry as patterns are compared with it.
+/// An entry in the form that patterns are compared with.
 fn location(entry: &TreeEntry, root: &str) -> Location {
     Location {
         absolute: format!("{}/{}", root.trim_end_matches('/'), entry.path),
@@ -23,8 +23,8 @@ fn location(entry: &TreeEntry, root: &str) -> Location {
     }
 }
 
-/// Whether a directory of the project that git ignores has files to look for: a rule for writing names it, and does not simply
-/// cover all of it. Of other ignored directories nothing is expanded: they may hold a hundred thousand files.
+/// Whether an ignored directory of the project must be searched: a rule for writing names it, and does not simply cover all of
+/// it. Other ignored directories are not expanded: they may hold a hundred thousand files.
 #[must_use]
 pub fn looks_into(rules: &FileRules, root: &str, directory: &str) -> bool {
     let entry = TreeEntry { path: directory.to_owned(), is_directory: true, is_link: false };
@@ -37,7 +37,7 @@ pub fn looks_into(rules: &FileRules, root: &str, directory: &str) -> bool {
     })
 }
 
-/// Whether an exception may free something in a directory.
+/// Whether an exception may apply to something in a directory.
 fn may_free_below(exception: &FileRule, directory: &Location) -> bool {
     exception.allows && !exception.pattern.rules_out_below(directory)
 }
@@ -45,19 +45,19 @@ fn may_free_below(exception: &FileRule, directory: &Location) -> bool {
 /// The files that one rule matches.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Matches {
-    /// From the root, or absolute.
+    /// Relative to the root, or absolute.
     pub(super) paths: Vec<String>,
     /// How many have names that cannot be written into the settings.
     unwritable: usize,
     /// How many are left out because there are too many.
     pub(super) left_out: usize,
-    /// How many are links, which an exception does not free.
+    /// How many are links. An exception does not apply to them.
     links: usize,
 }
 
 impl Matches {
     fn add(&mut self, path: &str) {
-        // Claude Code takes the first for patterns. A replacement character stands for bytes that are not UTF-8.
+        // Claude Code reads the first ones as patterns. A replacement character stands for bytes that are not UTF-8.
         if sandbox::is_pattern(path) || path.contains(char::is_control) || path.contains('\u{fffd}') {
             self.unwritable += 1;
         } else {
@@ -70,7 +70,7 @@ impl Matches {
         self.unwritable + self.left_out
     }
 
-    /// In words, for the reason of a class.
+    /// The summary for the reason of a class.
     pub(super) fn summary(&self) -> String {
         let listed = match self.paths.as_slice() {
             [] => "no file matches now".to_owned(),
@@ -104,7 +104,7 @@ impl Matches {
     }
 }
 
-/// Leaves out what is too much for all rules together. What is listed already stays, so that new files push nothing out.
+/// Removes files beyond the limit for all rules together. Already listed files stay, so that new files displace none.
 pub(super) fn limit(all: &mut [Matches], room: usize, listed: &[String]) {
     let paths: BTreeSet<&String> = all.iter().flat_map(|matches| &matches.paths).collect();
     if paths.len() <= room {
@@ -121,7 +121,7 @@ pub(super) fn limit(all: &mut [Matches], room: usize, listed: &[String]) {
     }
 }
 
-/// The rules of one list that are compiled, and all its exceptions.
+/// The compiled rules of one list, and all its exceptions.
 pub(super) struct CompiledFileRules<'a> {
     pub(super) request: &'a EnforceRequest<'a>,
     pub(super) rules: FileRules,
@@ -136,14 +136,14 @@ impl<'a> CompiledFileRules<'a> {
         CompiledFileRules { request, rules, expanded, budget: Budget::unlimited() }
     }
 
-    /// The first exception that may free something of a rule, as it is written.
+    /// The text of the first exception that may apply to something of a rule.
     pub(super) fn exception_to(&self, index: usize) -> Option<&str> {
         let later = self.rules.0.iter().skip(index + 1).filter(|one| one.allows);
         let rule = self.rules.0.get(index)?;
         later.into_iter().find(|one| self.frees(one, rule)).map(|one| one.written.as_str())
     }
 
-    /// Whether an exception may free something of a rule before it.
+    /// Whether an exception may apply to something of an earlier rule.
     pub(super) fn frees_any(&self, index: usize) -> bool {
         let Some(exception) = self.rules.0.get(index) else { return false };
         let mut before = self.rules.0.iter().take(index).filter(|one| !one.allows);
@@ -199,7 +199,7 @@ impl<'a> CompiledFileRules<'a> {
         })
     }
 
-    /// The files that each expanded rule matches. A directory stands for what is in it, unless an exception may be there.
+    /// The files that each expanded rule matches. A directory includes its content, unless an exception may be there.
     pub(super) fn matches(&self) -> Vec<Matches> {
         let mut found = vec![Matches::default(); self.rules.0.len()];
         let rules: Vec<(usize, bool)> = (0..self.rules.0.len())
@@ -245,7 +245,7 @@ impl<'a> CompiledFileRules<'a> {
         found
     }
 
-    /// Whether an exception to a rule may free something in a directory.
+    /// Whether an exception to a rule may apply to something in a directory.
     fn may_free_below(&self, index: usize, directory: &Location) -> bool {
         self.rules.0.iter().skip(index + 1).any(|exception| may_free_below(exception, directory))
     }
@@ -262,7 +262,7 @@ impl<'a> CompiledFileRules<'a> {
         links.filter(is_protected).map(|entry| entry.path.clone()).collect()
     }
 
-    /// The files that exceptions free, by the last exception that covers each.
+    /// The files of the exceptions, by the last exception that covers each.
     pub(super) fn freed(&self) -> Vec<Matches> {
         let rules = &self.rules.0;
         let mut found = vec![Matches::default(); rules.len()];
@@ -306,7 +306,7 @@ impl<'a> CompiledFileRules<'a> {
         let files: BTreeSet<String> =
             absolute.filter_map(|part| part.files_of_machine(*machine)).flatten().collect();
         let is_outside = |path: &String| !Path::new(path).starts_with(paths.root);
-        // What does not exist is not counted as a link that is left out.
+        // A missing file is not counted as an omitted link.
         let exists = |path: &String| {
             let (folder, name) = path.rsplit_once('/').unwrap_or_default();
             machine.names_in(if folder.is_empty() { "/" } else { folder }).iter().any(|one| one == name)
@@ -315,7 +315,7 @@ impl<'a> CompiledFileRules<'a> {
         outside.map(|path| (path.clone(), Location { absolute: path, ..Location::default() })).collect()
     }
 
-    /// An entry of the user's `denyRead` as a pattern. None if it cannot be read: then it may cover anything.
+    /// An entry of the user's `denyRead` as a pattern. `None` if it cannot be read: then it may cover anything.
     fn absolute(&self, entry: &str) -> Option<FilePattern> {
         let pattern = match entry.strip_prefix('/') {
             Some(absolute) => format!("//{absolute}"),

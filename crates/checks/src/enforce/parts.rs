@@ -1,4 +1,4 @@
-//! The parts of a pattern, as Claude Code's settings could have them.
+//! The parts of a pattern, in the form that Claude Code's settings accept.
 
 use conclaude_core::dialect::claude::sandbox;
 use conclaude_core::file_pattern::{Anchor, FilePattern};
@@ -36,9 +36,9 @@ pub(super) struct Part {
     pub(super) glob: String,
     /// It names directories only.
     pub(super) is_directory: bool,
-    /// The pattern has two readings, and this is one of them: `/data/x` is a path of the project and one of the machine.
+    /// Whether this is one of two readings of the pattern: `/data/x` is a path of the project and one of the machine.
     pub(super) has_other_reading: bool,
-    /// Something with its first name is in the machine's root directory.
+    /// Whether the machine's root directory has an entry with its first name.
     pub(super) is_of_machine: bool,
 }
 
@@ -58,7 +58,7 @@ impl Part {
         Some(starts.iter().flat_map(|start| globs.iter().map(|glob| part(*start, glob))).collect())
     }
 
-    /// The same for a rule that denies: all that is in a directory of the machine (`~/.ssh/**`) is denied with the directory.
+    /// The same for a rule that denies: the content of a directory of the machine (`~/.ssh/**`) is denied with the directory.
     pub(super) fn denied(pattern: &FilePattern, machine: &dyn Machine) -> Option<Vec<Part>> {
         let parts = Part::all(pattern, machine)?;
         Some(parts.into_iter().map(|part| part.whole_directory().unwrap_or(part)).collect())
@@ -77,7 +77,7 @@ impl Part {
         format!("{start}{}", first_name(&self.glob))
     }
 
-    /// Whether a path could be written like that. A pattern with `..` covers nothing.
+    /// Whether such a path can exist. A pattern with `..` covers nothing.
     pub(super) fn can_match(&self) -> bool {
         self.glob.split('/').all(|name| !matches!(name, "." | ".." | ""))
     }
@@ -87,7 +87,7 @@ impl Part {
         self.start != Start::AnyDepth && sandbox::can_read(&self.glob) && !sandbox::is_pattern(&self.glob)
     }
 
-    /// As the sandbox has it, for reading. None if it would be read in another way there.
+    /// The entry of the sandbox, for reading. `None` if the sandbox would read it differently.
     pub(super) fn spelled(&self, paths: &SettingsPaths<'_>) -> Option<String> {
         if !sandbox::can_read(&self.glob) {
             return None;
@@ -95,7 +95,7 @@ impl Part {
         Some(format!("{}{}", self.beginning(paths), self.with_contents()))
     }
 
-    /// As permission rules have it: they understand more.
+    /// The permission rule. Permission rules understand more.
     pub(super) fn permission(&self, tool: &str, paths: &SettingsPaths<'_>) -> Option<String> {
         let contents = if self.is_directory { "/**" } else { "" };
         sandbox::permission(tool, &format!("{}{}{contents}", self.beginning(paths), self.glob))
@@ -112,13 +112,14 @@ impl Part {
         }
     }
 
-    /// A path is denied with what is in it. A pattern is expanded to what it matches.
+    /// A path is denied with its content. A pattern is expanded to its matches.
     fn with_contents(&self) -> String {
         let contents = if self.is_directory && !self.is_path() { "/**" } else { "" };
         format!("{}{contents}", self.glob)
     }
 
-    /// The files of the machine that an absolute part names now: a path, or a pattern for one directory. None for another pattern.
+    /// The existing files of the machine that an absolute part names: a path, or a pattern for one directory. `None` for another
+    /// pattern.
     pub(super) fn files_of_machine(&self, machine: &dyn Machine) -> Option<Vec<String>> {
         if self.is_path() {
             return Some(vec![format!("/{}", self.glob)]);
@@ -153,7 +154,7 @@ fn is_in_root_directory(name: &str, machine: &dyn Machine) -> bool {
     machine.names_in("/").iter().any(|name| glob.matches(name).unwrap_or(true))
 }
 
-/// What a glob with braces stands for. None if that is too much.
+/// The alternatives of a glob with braces. `None` if there are too many.
 fn alternatives(glob: &str) -> Option<Vec<String>> {
     let mut pending = vec![glob.to_owned()];
     let mut found = Vec::new();
@@ -171,7 +172,7 @@ fn alternatives(glob: &str) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// The first list in braces: what is before it, its members, and what is after it.
+/// The first list in braces: the text before it, its members, and the text after it.
 fn first_braces(glob: &str) -> Option<(&str, Vec<&str>, &str)> {
     let (mut depth, mut is_escaped, mut is_class) = (0_usize, false, false);
     let (mut open, mut commas) = (0, Vec::new());

@@ -215,7 +215,7 @@ fn what_cannot_be_compiled_is_listed_with_the_reason() {
         ("'//dev/sd*'", "only files of the project are looked for, and it is a pattern for others"),
         (
             "{pattern: '*.x', outside: true}",
-            "it leaves the project's own files alone, which would be denied as well",
+            "it excludes the project's own files, which would be denied as well",
         ),
         ("'{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}'", "it has too many alternatives"),
         ("../abs.txt", "it covers nothing: no path of a pattern has `.` or `..` in it"),

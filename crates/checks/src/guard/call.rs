@@ -22,7 +22,7 @@ const MAX_START: usize = 200;
 pub struct ToolCall<'a> {
     pub ground: Ground<'a>,
     pub tool: &'a str,
-    /// Names beside that one by which rules may mean the tool: those of another client.
+    /// Other names of the tool that rules may use: those of another client.
     pub other_names: &'a [String],
     pub command: Option<&'a str>,
     pub input: &'a Map<String, Value>,
@@ -31,7 +31,7 @@ pub struct ToolCall<'a> {
     pub is_subagent: bool,
     /// The worktree that the agent works in.
     pub worktree: Option<&'a Path>,
-    /// Conclaude's own files and its registration. None if a gate protects them already.
+    /// Conclaude's own files and its registration. `None` if a gate already protects them.
     pub own: Option<OwnFiles<'a>>,
     /// Whether git ignores a path.
     pub is_ignored: &'a dyn Fn(&Path) -> bool,
@@ -51,7 +51,7 @@ impl ToolCall<'_> {
         FileQuery { log: ComparisonLog::default(), ..self.query(FileUsage::Other) }
     }
 
-    /// A path in the place of a finding, unless the call or the reason names it.
+    /// The path of a finding, unless the call or the reason names it.
     pub(super) fn about_file(&self, shown: &str, reason: &str) -> Option<String> {
         let used = tools::what(self.tool, self.input);
         let is_named = matches!(used, ToolUse::File { path, .. } if path.ends_with(shown));
@@ -64,7 +64,7 @@ impl ToolCall<'_> {
         }
     }
 
-    /// The same for a command. One that is all of the call needs no name.
+    /// The same for a command. It needs no name if it is the whole call.
     pub(super) fn about_command(&self, command: &str, reason: &str) -> Option<String> {
         let is_all = self.command.is_some_and(|all| all.trim() == command.trim());
         let command = shown(command);
@@ -88,24 +88,24 @@ impl<'a> OwnFiles<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Finding {
     pub action: Action,
-    /// Why: the message of the rule, or sentences that name what is stopped and by which rule.
+    /// The message of the rule, or sentences that name the stopped action and the rule.
     pub reason: String,
     pub advice: Advice,
-    /// The path or the command, where neither the call nor the reason names it.
+    /// The path or the command, if neither the call nor the reason names it.
     pub about: Option<String>,
     /// The rule, for records.
     pub origin: Rule,
     /// The path or the command that it matched.
     pub matched: String,
-    /// What is not known, where that is why the user is asked.
+    /// The unknown part, if that is why the user is asked.
     pub unknown: Option<UnknownUse>,
 }
 
-/// What a guard cannot know of a call that names protected files, or may use some.
+/// The unknown part of a call that names protected files, or may use some.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UnknownUse {
     pub part: UnknownPart,
-    /// The protected files that are named anyway.
+    /// The protected files that are named.
     pub named: Vec<Location>,
 }
 
@@ -115,7 +115,7 @@ impl From<UnknownPart> for UnknownUse {
     }
 }
 
-/// What a guard cannot know of a command, and what a sandbox decides when the command runs.
+/// The unknown part of a command, which a sandbox decides when the command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnknownPart {
     /// Which files are read.
@@ -128,11 +128,11 @@ pub enum UnknownPart {
     Commands,
 }
 
-/// What to do. A message of a rule says it itself.
+/// The advice. A message of a rule contains it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Advice {
     pub claude: String,
-    /// For the user who is asked, if that is something else.
+    /// For the user, if that differs.
     pub user: Option<String>,
 }
 
@@ -145,20 +145,20 @@ impl Advice {
         Advice { claude: claude.into(), user: Some(user.to_owned()) }
     }
 
-    /// For rules that say nothing themselves.
+    /// For rules without a message.
     pub(super) fn otherwise() -> Advice {
         Advice::claude("Do it another way, or ask the user.")
     }
 }
 
-/// Why something is stopped, and what to do.
+/// Why something is stopped, and the advice.
 pub(super) struct Explanation {
     pub(super) reason: String,
     pub(super) advice: Advice,
 }
 
 impl Explanation {
-    /// The message of a rule says both. Without one it is the default.
+    /// The message of a rule contains both. The default is used without one.
     pub(super) fn of(message: Option<String>, default: impl FnOnce() -> Explanation) -> Explanation {
         match message {
             Some(reason) => Explanation { reason, advice: Advice::default() },
@@ -166,7 +166,7 @@ impl Explanation {
         }
     }
 
-    /// A rule without a message: what is stopped or asked about, and by which rule. A user who is asked needs no advice.
+    /// A rule without a message: the stopped action, and the rule. A user who is asked needs no advice.
     pub(super) fn by_default(action: Action, what: &str, origin: &RuleOrigin, written: &str) -> Explanation {
         let is = if action == Action::Block { "is not allowed" } else { "needs a confirmation" };
         let reason = capitalized(&format!("{what} {is}: `{}` has `{written}`.", origin.key));
@@ -174,8 +174,8 @@ impl Explanation {
     }
 }
 
-/// The message of a rule that blocks, where its call is only asked about. Messages of packs say first what is wrong, then what
-/// Claude should do, which means nothing to the user.
+/// The message of a rule that blocks, if its call is only asked about. Messages of packs first state the problem, then the advice
+/// to Claude, which means nothing to the user.
 pub(super) fn for_question<'a>(message: &'a str, origin: &RuleOrigin) -> &'a str {
     match message.find(". ") {
         Some(end) if origin.is_of_pack() => message.get(..=end).unwrap_or(message),

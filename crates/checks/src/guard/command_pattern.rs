@@ -11,10 +11,10 @@ use conclaude_os::budget::Budget;
 use shell_effects::glob::{Glob, GlobError, Kind, Part};
 use shell_effects::{OptionMatch, PlainCommand, SimpleCommand};
 
-/// With fewer characters that are known, the name of a program could be nearly any.
+/// With fewer known characters, a program could have nearly any name.
 const MIN_KNOWN: usize = 3;
 
-/// How patterns and pipelines write a pipe.
+/// The pipe in patterns and pipelines.
 const PIPE: &str = " | ";
 
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ impl<'a> CommandForms<'a> {
             let directory = normalise(&ground.cwd.join(directory));
             let is_inside = directory.starts_with(ground.root)
                 || ground.worktree.is_some_and(|worktree| directory.starts_with(worktree));
-            // A project that contains the home directory does not make the home its own.
+            // A project that contains the home directory does not own it.
             let is_home = ground.home.is_some_and(|home| directory == Path::new(home));
             if !is_inside || is_home {
                 self.environment.push(self.plain.command.as_if_in(&directory, ground.home));
@@ -128,12 +128,12 @@ impl CommandPattern {
         CommandPattern { without, ..self }
     }
 
-    /// Whether it has a shell operator, and so is about several commands.
+    /// Whether it has a shell operator, and so concerns several commands.
     pub fn joins(&self) -> bool {
         joins(self.glob.as_str())
     }
 
-    /// Whether it is about several commands only, so that no value of a word makes a simple command match.
+    /// Whether it concerns only several commands, so that no value of a word makes a simple command match.
     fn is_of_pipelines(&self) -> bool {
         let pattern = self.glob.as_str();
         pattern.contains(PIPE) && !pattern.contains("$(")
@@ -149,16 +149,16 @@ impl CommandPattern {
         self.glob.as_str() == "*" && self.options.is_none()
     }
 
-    /// `if_out_of_time` is the answer once the time is over.
+    /// Whether it matches. `if_out_of_time` is the answer once the time is over.
     pub fn matches(&self, command: &str, if_out_of_time: bool, budget: &Budget) -> bool {
-        // Most rules are about other programs.
+        // Most rules concern other programs.
         if !self.glob.could_start(command, false, self.ignores_case) {
             return false;
         }
         let command =
             if self.ignores_case { Cow::Owned(command.to_ascii_lowercase()) } else { Cow::Borrowed(command) };
         let matches = |glob: &Glob| {
-            // The cheap test comes before the look at the clock.
+            // The cheap test comes before reading the clock.
             !glob.rules_out(&command)
                 && if budget.is_over() { if_out_of_time } else { glob.matches_long(&command) }
         };
@@ -166,16 +166,16 @@ impl CommandPattern {
         matches(&self.glob) || self.is_prefix && self.longer().map_or(if_out_of_time, matches)
     }
 
-    /// Whether it allows a command. The command is compared as written: another program of the same name, or an option before the
-    /// subcommand, may do something else.
+    /// Whether it allows a command. The command is compared as written: another program with the same name, or an option before
+    /// the subcommand, may do something else.
     pub fn allows<'f>(&self, forms: &'f CommandForms<'_>) -> Option<Match<'f>> {
         let texts = [Some(forms.plain.command.text.as_str()), forms.whole];
         let text = texts.into_iter().flatten().find(|text| self.matches(text, false, forms.budget))?;
-        let has_option = self.given(&forms.plain) == Some(OptionMatch::Certain);
+        let has_option = self.option_match(&forms.plain) == Some(OptionMatch::Certain);
         if has_option { Some(Match::As(text)) } else { None }
     }
 
-    /// Whether it denies a command, in any form. Only for a rule that blocks, an unknown word counts as a possible option: asking
+    /// Whether it denies a command, in any form. An unknown word counts as a possible option only for a rule that blocks: asking
     /// about each `git tag $NAME` would not help.
     pub fn denies<'f>(&self, forms: &'f CommandForms<'_>, blocked: bool) -> Option<Match<'f>> {
         let CommandForms { plain, environment, whole, budget } = forms;
@@ -190,17 +190,17 @@ impl CommandPattern {
         if text.is_none() && !self.could_match(plain, blocked) {
             return None;
         }
-        match (text, self.given(plain)?) {
+        match (text, self.option_match(plain)?) {
             (Some(text), OptionMatch::Certain) => Some(Match::As(text)),
             (Some(_), OptionMatch::Possible) if !blocked => None,
             _ => Some(Match::Perhaps),
         }
     }
 
-    /// A text without what is in its substitutions, unless the pattern looks into them: that is compared as a command of its own.
+    /// A text without its substitutions, unless the pattern looks into them: each is compared as a separate command.
     fn without_substitutions<'t>(&self, text: &'t str, plain: &PlainCommand<'_>) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
-        // Hardly any command has one, and every rule is compared: so the pattern is looked at last.
+        // Hardly any command has one, and every rule is compared: so the pattern is checked last.
         for substitution in plain.substitutions() {
             if text.contains(substitution) && !self.glob.as_str().contains("$(") {
                 text = Cow::Owned(text.replace(substitution, "$()"));
@@ -209,7 +209,7 @@ impl CommandPattern {
         text
     }
 
-    /// A simple command without what looks like a pipe: in its text, that is part of a word.
+    /// A simple command without characters that look like a pipe: in its text, they are part of a word.
     fn without_quoted_pipes<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
         if text.contains(PIPE) && self.glob.as_str().contains(PIPE) {
             Cow::Owned(text.replace(PIPE, " "))
@@ -218,8 +218,8 @@ impl CommandPattern {
         }
     }
 
-    /// Whether one of the options is given, and none of those that must not be.
-    fn given(&self, plain: &PlainCommand<'_>) -> Option<OptionMatch> {
+    /// Whether one of the options is given, and none of the excluded ones.
+    fn option_match(&self, plain: &PlainCommand<'_>) -> Option<OptionMatch> {
         let booleans = self.options.as_ref().map_or(&[][..], OptionNames::as_slice);
         if self.without.as_ref().is_some_and(|names| plain.switches_on(names.as_slice(), booleans)) {
             return None;
@@ -239,7 +239,7 @@ impl CommandPattern {
         if !plain.command.is_known && !names_program_in_part(plain) && !knows_more(self.glob.as_str()) {
             return false;
         }
-        // Most patterns are about another program.
+        // Most patterns concern another program.
         if !self.glob.could_start(plain.known_start(), true, self.ignores_case) {
             return false;
         }
@@ -259,7 +259,7 @@ impl CommandPattern {
     }
 }
 
-/// The pattern after the alternatives that it starts with, also where these have alternatives themselves.
+/// The pattern after the alternatives at its start, even if these have alternatives themselves.
 fn after_braces(pattern: &str) -> &str {
     let mut depth = 0_usize;
     for (at, c) in pattern.char_indices() {
@@ -275,7 +275,7 @@ fn after_braces(pattern: &str) -> &str {
     pattern
 }
 
-/// Whether a part of the program's name is known: `${x}push`.
+/// Whether the program's name is partly known: `${x}push`.
 fn names_program_in_part(plain: &PlainCommand<'_>) -> bool {
     let Some(program) = plain.command.words.first() else { return false };
     let parts = plain.command.unknown.iter().filter(|unknown| unknown.word == 0);

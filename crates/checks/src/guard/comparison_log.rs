@@ -1,4 +1,4 @@
-//! Records which rule was compared with what, for explanations. A hook records only what it needs for its audit record.
+//! Records which rule was compared with which subject, for explanations. A hook records only what its audit record needs.
 
 use std::cell::RefCell;
 
@@ -26,7 +26,7 @@ pub enum ComparisonLog<'a> {
     All(&'a RefCell<IndexSet<Comparison>>),
     /// The rules that match, each once.
     Matches(&'a RefCell<IndexSet<Rule>>),
-    /// The rules that allow something, and what.
+    /// The rules that allow something, and their subjects.
     Allowed(&'a RefCell<IndexSet<(Rule, String)>>),
 }
 
@@ -35,7 +35,7 @@ impl<'a> ComparisonLog<'a> {
         ComparisonLog::All(seen)
     }
 
-    /// Whether comparisons that decide nothing are recorded, too.
+    /// Whether comparisons without a result are recorded, too.
     pub fn shows_all(self) -> bool {
         matches!(self, ComparisonLog::All(_))
     }
@@ -48,7 +48,7 @@ impl<'a> ComparisonLog<'a> {
         self.note(rule, subject, true, why);
     }
 
-    /// Records a rule that decided and allows.
+    /// Records a deciding rule that allows.
     pub fn allowed(self, (origin, written): (&RuleOrigin, &str), subject: &str) {
         if let ComparisonLog::Allowed(seen) = self {
             seen.borrow_mut().insert((origin.rule(written), subject.to_owned()));

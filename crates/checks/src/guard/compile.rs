@@ -20,7 +20,7 @@ use shell_effects::glob::{Glob, GlobError, Kind};
 /// The names of the config files, and the layer of each.
 pub struct Sources<'a>(pub &'a [(Arc<str>, Layer)]);
 
-/// What the files of a config are called, and whose they are.
+/// The names of a config's files, and their layers.
 #[must_use]
 pub fn rule_sources(origins: &Origins, root: &Path) -> Vec<(Arc<str>, Layer)> {
     let name_of = |path: &Path| file_name(path, Some(root)).into();
@@ -184,7 +184,7 @@ fn tool_glob(config: &ToolRuleConfig) -> Result<Glob, GlobError> {
     Glob::new(&format!("{{{names},{SHELL}}}"), Kind::Name)
 }
 
-/// What the notation of `tool` compares. Its command pattern is the rule's own, unless the rule has another one.
+/// The value that the notation of `tool` compares. Its command pattern is the rule's own, unless the rule has another one.
 fn input_pattern(config: &ToolRuleConfig, home: Option<&str>) -> Result<InputPattern, GlobError> {
     match &config.tool.pattern.input {
         ToolInputPattern::Command { .. } if config.command_pattern.is_none() => Ok(InputPattern::Any),
@@ -197,7 +197,7 @@ fn sql_pattern(pattern: &CommandGlob) -> Result<CommandPattern, GlobError> {
     CommandPattern::new(pattern.glob().clone(), false).ignoring_case()
 }
 
-/// The command pattern of a rule. A rule that has only options is about any command that has one of them.
+/// The command pattern of a rule. A rule with only options concerns any command with one of them.
 fn command_pattern(config: &ToolRuleConfig) -> Result<Option<CommandPattern>, GlobError> {
     let mut is_prefix = config.match_mode == Some(CommandMatch::Prefix);
     let options = config.options.clone().filter(|options| !options.as_slice().is_empty());

@@ -18,7 +18,7 @@ use shell_effects::{Access, Extent};
 /// All findings about one file.
 pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Touch) -> Vec<Finding> {
     let mut found = Vec::new();
-    // Rules for tools are about mounts, and a protected file in the arguments is asked about.
+    // Rules for tools handle mounts, and a protected file in the arguments is asked about.
     if touch.access == Access::Mount {
         return found;
     }
@@ -26,7 +26,7 @@ pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, to
     if touch.access == Access::Checkout {
         return found;
     }
-    // A later command may go through a link to whatever is in the directory.
+    // A later command may go through a link to anything in the directory.
     let is_last = touch.command.is_none_or(|index| index + 1 >= effects.commands.len());
     let followed = Touch { with_contents: true, ..touch.clone() };
     let touch = if touch.access == Access::Link && !is_last { &followed } else { touch };
@@ -55,7 +55,7 @@ pub(super) fn own_files(call: &ToolCall<'_>, touch: &Touch, found: &mut Vec<Find
         found.extend(changed_packages(call, touch));
         return;
     }
-    // Settings may be in what becomes that folder.
+    // There may be settings in the new content of that folder.
     let replaces_folder =
         matches!(touch.access, Access::Write | Access::Update | Access::Link) && own.is_folder(&touch.path);
     let reason = if own.covers(Path::new(touch.named()), &touch.path) || replaces_folder {
@@ -68,8 +68,8 @@ pub(super) fn own_files(call: &ToolCall<'_>, touch: &Touch, found: &mut Vec<Find
     found.push(against_own(call, reason, touch.shown()));
 }
 
-/// The packages that have the program are removed, most likely to be installed again. Meanwhile hooks run the program on the PATH, if it
-/// is a native one: else nothing is checked until then.
+/// The packages with the program are removed, most likely to be installed again. Meanwhile hooks run the program on the PATH, if
+/// it is a native one. Otherwise nothing is checked until then.
 fn changed_packages(call: &ToolCall<'_>, touch: &Touch) -> Option<Finding> {
     let what = touch.shown();
     if touch.access == Access::Delete {
@@ -94,7 +94,7 @@ fn removed_program(call: &ToolCall<'_>, what: String, matched: &str) -> Option<F
     })
 }
 
-/// Whether the shell finds a program of ours outside of the project that is not a launcher.
+/// Whether the shell finds a native conclaude outside of the project.
 fn has_native_on_path(root: &Path) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders =
@@ -103,7 +103,7 @@ fn has_native_on_path(root: &Path) -> bool {
     programs.find(|path| files::is_program(path)).is_some_and(|path| files::is_native(&path))
 }
 
-/// A subagent may not change what it is held to. In the main thread the user decides.
+/// A subagent may not change its own rules. In the main thread the user decides.
 pub(super) fn against_own(call: &ToolCall<'_>, reason: String, matched: &str) -> Finding {
     let (action, claude) = if call.is_subagent {
         (Action::Block, "Leave it as it is, and report what you would have changed.")
@@ -161,8 +161,9 @@ fn contains(own: &ProtectedPaths, call: &ToolCall<'_>, directory: &Touch) -> boo
     if own.is_below(&directory.path, links) {
         return true;
     }
-    // What remains is the config of a folder below, or a link to one of our files. Outside of the project neither matters. A
-    // directory with too many files is not searched to the end: asking whenever dependencies are deleted would help nobody.
+    // The remaining possibilities are the config of a folder below, or a link to one of our files. Outside of the project neither
+    // matters. A directory with too many files is not searched to the end: asking whenever dependencies are deleted would help
+    // nobody.
     let nested = || {
         first_below(&directory.path, call.visited, call.ground.budget, |path, kind| {
             path.file_name().is_some_and(is_config_name)
@@ -260,14 +261,14 @@ pub(super) fn usage(effects: &Effects, touch: &Touch) -> FileUsage {
     else {
         return FileUsage::Other;
     };
-    // What is redirected to `.` is not run.
+    // Redirecting to `.` does not run it.
     let file = Path::new(touch.named()).file_name();
     let is_argument = arguments.iter().any(|word| Path::new(word).file_name() == file);
     let is_source = touch.access == Access::Read && command.sources();
     if is_source && is_argument { FileUsage::Sources } else { FileUsage::Other }
 }
 
-/// What a rule for files is against.
+/// The finding of a rule for files.
 fn against(call: &ToolCall<'_>, touch: &Touch, origin: Rule, explained: Explanation) -> Finding {
     let Explanation { reason, advice } = explained;
     Finding {
@@ -293,7 +294,7 @@ fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch, usage: FileU
         });
         let found = Finding { action, ..against(call, touch, rule.origin.rule(&rule.written), explained) };
         match inside {
-            // The message of the rule is about the file inside.
+            // The message of the rule concerns the file inside.
             Some(inside) => Finding {
                 about: if message.is_some() { Some(path) } else { None },
                 matched: inside.to_owned(),
@@ -318,7 +319,7 @@ fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch, usage: FileU
         let location = call.ground.location(path, kind.is_dir());
         rules.protecting(&location, &call.silent_query()).is_some()
     });
-    // None where the directory has too many files.
+    // `None` if the directory has too many files.
     let Some(inside) = inside else { return Some(too_many(call, touch)) };
     let path = inside?;
     let location = call.ground.location(&path, path.is_dir());
@@ -354,7 +355,8 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
         if touch.exists {
             call.log.missed(rule, subject, || format!("does not apply to {subject}: it exists"));
         } else if touch.names.iter().any(is_in_root) {
-            call.log.matched(rule, subject, || format!("covers {subject}: it would be new in the root"));
+            call.log
+                .matched(rule, subject, || format!("covers {subject}: it would create a file in the root"));
             let message = switch.message_for(subject, call.tool);
             let reason = format!("{subject} would be new in the project's root.");
             let advice = "Create it in a directory below the root.";
@@ -379,7 +381,7 @@ fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut
     }
 }
 
-/// What a rule of `preventAdditions` is against.
+/// The finding of a rule of `preventAdditions`.
 fn prevented(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch) -> Option<Finding> {
     let subject = touch.shown();
     if touch.exists {

@@ -1,5 +1,5 @@
-//! Whether a path that is not there may be that of another file when a command comes to it: something in the script may make a link,
-//! or mount something.
+//! Whether a missing path may lead to another file when a command uses it: an earlier part of the script may make a link, or
+//! mount something.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::resolve::{Touch, Uncertainty};
 pub struct LinkMakers {
     /// The indices of the first and the last command that makes links, or runs code that cannot be known.
     commands: Option<(usize, usize)>,
-    /// The index of the first command that is not known to make none.
+    /// The index of the first command that may make one.
     first_unknown: Option<usize>,
     has_link: bool,
     has_code: bool,
@@ -43,7 +43,7 @@ impl LinkMakers {
         if is_other_linking || self.has_link || (own > 0 && self.has_code) {
             return true;
         }
-        // Anything may have made its directory.
+        // Anything may have created its directory.
         let has_directory = touch.path.parent().is_some_and(Path::is_dir);
         !has_directory && self.first_unknown.is_some_and(|first| first < own)
     }

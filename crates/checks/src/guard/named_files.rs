@@ -10,7 +10,7 @@ use conclaude_core::file_pattern::Location;
 use conclaude_core::text::clean_line;
 use shell_effects::{Access, Base};
 
-/// More protected files than these are not kept apart.
+/// More protected files than these are not distinguished.
 const MAX_NAMED: usize = 64;
 
 /// Protected files that a text names.
@@ -34,7 +34,7 @@ impl NamedFiles {
         self
     }
 
-    /// What a sandbox would have to decide about them. None if they are too many to be looked at one by one.
+    /// What a sandbox would have to decide about them. `None` if they are too many to be compared one by one.
     pub(super) fn unknown(names: Vec<Location>) -> Option<UnknownUse> {
         if names.len() > MAX_NAMED {
             None
@@ -44,7 +44,7 @@ impl NamedFiles {
     }
 }
 
-/// Joins what was found in several places.
+/// Joins the files from several places.
 pub(super) fn joined(found: impl IntoIterator<Item = NamedFiles>) -> Option<NamedFiles> {
     found.into_iter().reduce(NamedFiles::and)
 }
@@ -66,7 +66,7 @@ pub(super) fn named_word(
     possible_names(text).find(|word| directories.iter().any(|cwd| is_named(cwd, word))).map(clean_line)
 }
 
-/// What may name a file in code.
+/// Possible names of files in code.
 fn possible_names(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |c: char| c.is_alphanumeric() || "./_-~@+*?".contains(c);
     text.split(move |c: char| !is_part(c)).filter(|word| !word.is_empty()).take(10_000)

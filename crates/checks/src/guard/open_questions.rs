@@ -1,4 +1,4 @@
-//! Questions to the user: what cannot be decided, if a rule could be against it.
+//! Questions to the user: undecidable calls that a rule could forbid.
 
 use std::path::{Path, PathBuf};
 
@@ -17,20 +17,20 @@ use conclaude_core::text::{capitalized, clean_line};
 use conclaude_os::git;
 use shell_effects::{Access, Base, CodeAccess, Doubt, Extent, WORK_TREE};
 
-/// The rule by which the user is asked about what is not known.
+/// The rule that asks the user about unknown effects.
 pub(super) const UNDECIDED: &str = "what cannot be decided is asked";
 
-/// A question to the user, with the reason, and what Claude could do instead.
+/// A question to the user: the reason, and an alternative for Claude.
 struct UserQuestion {
     reason: String,
     advice: Advice,
     matched: String,
-    /// What a sandbox would decide.
+    /// The part that a sandbox would decide.
     unknown: Option<UnknownUse>,
 }
 
 impl UserQuestion {
-    /// The same about these files among others.
+    /// The same for these files among others.
     fn naming(self, named: Vec<Location>) -> UserQuestion {
         UserQuestion { unknown: self.unknown.map(|unknown| UnknownUse { named, ..unknown }), ..self }
     }
@@ -67,7 +67,7 @@ pub(super) fn open_question(
         Uncertainty::WorkTree { command, directory, extent } => {
             work_tree(rules, call, &WorkTreeChange { command, directory, extent: *extent })
         }
-        Uncertainty::Doubt(doubt) => doubtful(rules, call, effects, doubt),
+        Uncertainty::Doubt(doubt) => doubt_question(rules, call, effects, doubt),
         Uncertainty::Input { field, access } => malformed(rules, call, field, *access),
         // `check` compares it with the rules for files.
         Uncertainty::Named { .. } => None,
@@ -115,7 +115,7 @@ fn protected_among(
     touches.filter(|touch| is_protected_by(guards, call, touch)).flat_map(|touch| touch.names).collect()
 }
 
-/// Something is changed in a directory that is not known. That may be outside of the agent's worktree.
+/// Something changes in an unknown directory. It may be outside of the agent's worktree.
 fn unknown_directory(
     rules: &GuardRules,
     call: &ToolCall<'_>,
@@ -128,7 +128,7 @@ fn unknown_directory(
     }
     Some(UserQuestion {
         reason: format!(
-            "{} `{}`: in which directory that is cannot be known before it runs, and it may be outside of this agent's worktree.",
+            "{} `{}`: its directory is unknown before it runs, and may be outside of this agent's worktree.",
             capitalized(doing(access)),
             clean_line(written)
         ),
@@ -152,7 +152,7 @@ fn unknown_path(
         return None;
     }
     let (claude, user) = if written.starts_with("the files in ") {
-        let claude = "Extract into a directory of its own (`-C`, `-d`), or ask the user.";
+        let claude = "Extract into a separate directory (`-C`, `-d`), or ask the user.";
         (claude, "Allow it if it has no protected files.")
     } else if written.starts_with("the files of ") {
         ("Change the files one by one, or ask the user.", "Allow it if none of them is protected.")
@@ -161,10 +161,7 @@ fn unknown_path(
     };
     let doing = capitalized(doing(access));
     Some(UserQuestion {
-        reason: format!(
-            "{doing} `{}`: which file that is cannot be known before it runs.",
-            clean_line(written)
-        ),
+        reason: format!("{doing} `{}`: the file is unknown before it runs.", clean_line(written)),
         advice: Advice::both(claude, user),
         matched: written.to_owned(),
         unknown: match access {
@@ -205,7 +202,7 @@ fn malformed(
     }
     Some(UserQuestion {
         reason: format!(
-            "The `{field}` of {} is missing or cannot be read, so what it does is not known.",
+            "The `{field}` of {} is missing or cannot be read, so its effect is unknown.",
             call.tool
         ),
         advice: Advice::both("Give it as one text, without NUL.", "Allow it only if you know what it does."),
@@ -255,12 +252,12 @@ fn work_tree(rules: &GuardRules, call: &ToolCall<'_>, change: &WorkTreeChange<'_
         reason: format!("`{}` may change protected files of the work tree{such_as}.", shown(written)),
         advice: Advice::both("Name the files that it should change.", "Allow it if these files may change."),
         matched: written.to_owned(),
-        // Refused halfway, `git reset --hard` leaves a tree that is neither old nor new.
+        // If it is refused halfway, `git reset --hard` leaves a tree that is neither old nor new.
         unknown: if is_listed { Some(UnknownPart::Written.into()) } else { None },
     })
 }
 
-/// Protected files that are looked at one by one. Of more, any may have changed.
+/// The limit on protected files that are compared one by one. With more, any may have changed.
 const MAX_COMPARED: usize = 64;
 
 /// The first file that a command changes.
@@ -282,7 +279,7 @@ fn first_meant(
     }
 }
 
-fn doubtful(
+fn doubt_question(
     rules: &GuardRules,
     call: &ToolCall<'_>,
     effects: &Effects,
@@ -298,7 +295,7 @@ fn doubtful(
             };
             Some(UserQuestion {
                 reason: format!(
-                    "Code in {interpreter} names `{word}`, and what it does to that file cannot be known."
+                    "Code in {interpreter} names `{word}`, and its effect on that file is unknown."
                 ),
                 advice: protected_word(),
                 matched: word,
@@ -313,7 +310,7 @@ fn doubtful(
             let NamedFiles { first: word, names } = joined(named.into_iter().chain(matched))?;
             Some(UserQuestion {
                 reason: format!(
-                    "`{}` is given `{word}`, and what it does to that file is not known.",
+                    "`{}` is given `{word}`, and its effect on that file is unknown.",
                     clean_line(words.first()?)
                 ),
                 advice: protected_word(),
@@ -328,7 +325,7 @@ fn doubtful(
             }
             Some(UserQuestion {
                 reason: format!(
-                    "Which commands {} runs is not known before they run.",
+                    "The commands that {} runs are unknown before they run.",
                     clean_line(interpreter)
                 ),
                 advice: Advice::both("Write the commands themselves.", "Allow it if you know what they do."),
@@ -338,7 +335,7 @@ fn doubtful(
         }
         _ if !rules.has_guards(call.agent) => None,
         doubt => Some(UserQuestion {
-            reason: format!("What this command does is not known: {doubt}."),
+            reason: format!("The effect of this command is unknown: {doubt}."),
             advice: Advice::both(
                 "Write it more simply, in several commands.",
                 "Allow it if you know what it does.",
@@ -362,9 +359,9 @@ fn outside_word(rules: &GuardRules, call: &ToolCall<'_>, bases: &[Base], text: &
     })
 }
 
-/// For a protected file that something unknown is done to.
+/// The advice for a protected file with an unknown use.
 fn protected_word() -> Advice {
-    Advice::both("Use a tool for files instead.", "Allow it if that may be done to the file.")
+    Advice::both("Use a tool for files instead.", "Allow it if the file may be used that way.")
 }
 
 /// One of our own files that code in another language or an unknown program names: it may change it.
@@ -391,7 +388,7 @@ fn names_own_file(call: &ToolCall<'_>, doubt: &Doubt) -> Option<Finding> {
     Some(against_own(call, reason, &word))
 }
 
-/// Whether code may do to a file what a rule is against. A file that may be read counts only if the code may write it.
+/// Whether code may do to a file what a rule forbids. A readable file counts only if the code may write it.
 fn code_may_harm(rules: &GuardRules, call: &ToolCall<'_>, access: CodeAccess, touch: &Touch) -> bool {
     let may_write = access.writes || access.runs;
     is_protected_by(&rules.unreadable, call, touch)

@@ -1,5 +1,5 @@
-//! conclaude as a program: what it runs, and which of its commands change what it watches over. Like writes of our own files, those
-//! are not for subagents.
+//! conclaude as a program: the commands that it runs, and its subcommands that change its own rules and records. Like writes of
+//! our own files, subagents may not use those.
 
 use std::fs::Metadata;
 use std::path::Path;
@@ -15,21 +15,21 @@ use shell_effects::{Access, Context, Doubt, Program, Script, SimpleCommand, Subc
 
 const NAMES: &[&str] = &["conclaude", "conclaude.exe"];
 
-/// What the table of programs does not know of us: `des run STEP PHASE -- COMMAND` runs a command, and some write a file.
+/// The entry for conclaude itself: `des run STEP PHASE -- COMMAND` runs a command, and some subcommands write a file.
 const PROGRAMS: &[Program] = &[Program::new(NAMES)
     .options("-o=w --output=w")
     .subcommands(&[Subcommand::runs(&["des run"], "--expect= --turns=", 2)])];
 
-/// What a shell command does that is run in this directory.
+/// The effects of a shell command in this directory.
 pub fn read_shell(command: &str, home: Option<&str>, cwd: &Path, budget: &Budget) -> Script {
     let context = Context { home, environment: &ShellEnvironment { cwd, budget }, programs: PROGRAMS };
     shell_effects::read_in(command, &context)
 }
 
-/// What a gated agent has to do before it may stop. `des run` is not among them, since it runs commands.
+/// The subcommands that a gated agent needs before it may stop. `des run` is not among them, because it runs commands.
 const RECORDING: [&str; 4] = ["start", "finish", "skip", "fail"];
 
-/// Whether a shell command only records phases or the failure of a step, and does nothing else.
+/// Whether a shell command only records phases or the failure of a step.
 pub fn only_records(command: &str, home: Option<&str>, cwd: &Path, budget: &Budget) -> bool {
     let script = read_shell(command, home, cwd, budget);
     let records = |command: &SimpleCommand| match command.words.as_slice() {
@@ -51,7 +51,7 @@ pub fn only_records(command: &str, home: Option<&str>, cwd: &Path, budget: &Budg
         && script.commands.iter().all(|command| records(command) && does_nothing_else(command))
 }
 
-/// What registers, trusts, permits and raises, and what starts the audit trail again.
+/// The subcommands that register, trust, permit or raise, or that restart the audit trail.
 pub const CHANGING: [&[&str]; 8] = [
     &["install"],
     &["uninstall"],
@@ -75,12 +75,12 @@ const REPORTED: [EventKind; 6] = [
 ];
 
 /// With one of these nothing is changed.
-pub const LOOKING: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];
+pub const READ_ONLY_OPTIONS: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];
 
 pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) {
     let is_ours = |command: &&SimpleCommand| {
         let Some((program, arguments)) = command.words.split_first() else { return false };
-        // What `xargs` adds may be any of its subcommands.
+        // `xargs` may add any of its subcommands.
         let is_open = command.unknown.iter().any(|part| part.word == 1 && part.part.start == 0);
         (may_change(command, arguments) || is_open)
             && (is_our_name(program) || is_our_file(program, arguments, call, effects))
@@ -101,7 +101,7 @@ pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut V
     }
 }
 
-/// Whether the arguments may be those of a command that changes what we watch over: what is not known of them may be anything.
+/// Whether the arguments may be those of a subcommand that changes our rules or records. Unknown arguments may be anything.
 fn may_change(command: &SimpleCommand, arguments: &[String]) -> bool {
     if command.unknown.is_empty() {
         return is_changing(arguments);
@@ -113,7 +113,7 @@ fn may_change(command: &SimpleCommand, arguments: &[String]) -> bool {
     is_changing(&arguments.iter().enumerate().map(known).collect::<Vec<String>>())
 }
 
-/// What a program that we do not know is given, and code that runs programs: `tmux new -d 'conclaude allow'`.
+/// The arguments of an unknown program, and code that runs programs: `tmux new -d 'conclaude allow'`.
 fn text_of_unknown(unclear: &Uncertainty) -> Option<String> {
     let Uncertainty::Doubt(doubt) = unclear else { return None };
     match doubt {
@@ -125,7 +125,7 @@ fn text_of_unknown(unclear: &Uncertainty) -> Option<String> {
     }
 }
 
-/// Whether a text has our name, and after it the words of a command that changes what we watch over.
+/// Whether a text has our name, followed by the words of a subcommand that changes our rules or records.
 fn names_changing(text: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || "./_-$".contains(c);
     let words: Vec<&str> = text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty()).collect();
@@ -137,7 +137,7 @@ fn names_changing(text: &str) -> bool {
     })
 }
 
-/// Words after our name that are looked at.
+/// How many words after our name are examined.
 const MAX_ARGUMENTS: usize = 8;
 
 pub(super) fn is_our_name(program: &str) -> bool {
@@ -147,9 +147,9 @@ pub(super) fn is_our_name(program: &str) -> bool {
     NAMES.contains(&name.split(['@', '=', '<', '>', '~', '[']).next().unwrap_or(name))
 }
 
-/// Whether the arguments are those of a command that changes what we watch over.
+/// Whether the arguments are those of a subcommand that changes our rules or records.
 fn is_changing(arguments: &[String]) -> bool {
-    // What is not known before it runs may be anything.
+    // A word that is unknown before it runs may be anything.
     let is = |given: Option<&String>, name: &str| {
         given.is_some_and(|given| given == name || given.contains(['$', '`']))
     };
@@ -162,10 +162,10 @@ fn is_changing(arguments: &[String]) -> bool {
         event.is_some_and(|event| REPORTED.iter().any(|reported| reported.name() == event))
     };
     (CHANGING.into_iter().any(is_changing) || is_reported())
-        && !arguments.iter().any(|word| LOOKING.contains(&word.as_str()))
+        && !arguments.iter().any(|word| READ_ONLY_OPTIONS.contains(&word.as_str()))
 }
 
-/// Whether a program may be ours by another name: a pattern, a link, a copy, or what this command writes itself.
+/// Whether a program may be conclaude under another name: a pattern, a link, a copy, or a file that this command writes.
 fn is_our_file(program: &str, arguments: &[String], call: &ToolCall<'_>, effects: &Effects) -> bool {
     if !program.contains('/') {
         return false;
@@ -174,7 +174,7 @@ fn is_our_file(program: &str, arguments: &[String], call: &ToolCall<'_>, effects
     let name_of = |touch: &Touch| touch.path.file_name().map(|name| name.to_string_lossy().into_owned());
     let is_written = |other: &Touch| other.access != Access::Read && other.path == touch.path;
     let is_linked = || name_of(&touch).is_some_and(|name| is_our_name(&name));
-    // A script that is written and then given `$x` is not ours, unless it may be made of our program.
+    // A written script with `$x` as its argument is not ours, unless it may be made from our program.
     let is_told = || is_changing(arguments) && !arguments.iter().any(|word| word.contains(['$', '`']));
     let has_us = |touch: &Touch| name_of(touch).is_some_and(|name| is_our_name(&name) || is_pattern(&name));
     is_pattern(program)
@@ -275,7 +275,7 @@ mod tests {
             "conclaude.exe uninstall --purge",
             "conclaude@latest trust --yes",
             "conclaude==0.3.0 uninstall",
-            // A session's mark cannot be forged.
+            // The start mark of a session cannot be forged.
             "conclaude SessionStart",
             "conclaude SubagentStop < payload.json",
             "conclaude Stop",

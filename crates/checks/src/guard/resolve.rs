@@ -28,7 +28,7 @@ pub struct Ground<'a> {
     pub home: Option<&'a str>,
     /// The root in another work tree of the repository, if the current directory is there.
     pub worktree: Option<&'a Path>,
-    /// How long looking at them may take.
+    /// The time limit for looking at them.
     pub budget: &'a Budget,
 }
 
@@ -40,7 +40,7 @@ pub struct Touch {
     pub names: Vec<Location>,
     pub path: PathBuf,
     pub exists: bool,
-    /// The contents of the directory are touched as well.
+    /// Whether the contents of the directory are used as well.
     pub with_contents: bool,
     /// The index of the simple command that does it.
     pub command: Option<usize>,
@@ -67,16 +67,16 @@ impl Touch {
     }
 }
 
-/// Something in a call that cannot be decided.
+/// An undecidable part of a call.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum Uncertainty {
-    /// A path that is not known before the command runs.
+    /// A path that is unknown before the command runs.
     Path {
         access: Access,
         written: String,
-        /// A directory, and a pattern for the files below it that it may be.
+        /// A directory, and a pattern for the possible files below it.
         among: Option<(PathBuf, String)>,
-        /// Whether not even the directory is known in which the command runs.
+        /// Whether even the directory of the command is unknown.
         in_unknown_directory: bool,
     },
     /// All files of the work tree may change.
@@ -87,12 +87,12 @@ pub enum Uncertainty {
         extent: Extent,
     },
     Doubt(Doubt),
-    /// A file that the input of a foreign tool names, and what the tool may do to it.
+    /// A file that the input of a foreign tool names, and its possible use.
     Named {
         access: Access,
         path: String,
     },
-    /// The field of the tool's input that should name its file or its command, and what would be done to the file.
+    /// The field of the tool's input that should name its file or its command, and the use of the file.
     Input {
         field: &'static str,
         access: Option<Access>,
@@ -135,7 +135,7 @@ impl Ground<'_> {
         self.touch_at(access, &normalise(&path))
     }
 
-    /// The files of a patch. One that cannot be read has none.
+    /// The files of a patch. An unreadable patch has none.
     pub fn of_patch(&self, patch: &str) -> Effects {
         let files = apply_patch::files(patch).unwrap_or_default().into_iter();
         let touches = files.map(|file| {
@@ -180,7 +180,7 @@ impl Ground<'_> {
         !is_kept && self.has_temporary(|folder| path.starts_with(folder))
     }
 
-    /// Whether this is so for one of the directories for temporary files.
+    /// Whether this holds for one of the directories for temporary files.
     fn has_temporary(&self, is_meant: impl Fn(&Path) -> bool) -> bool {
         if TEMPORARY.iter().any(|folder| is_meant(Path::new(folder))) {
             return true;
@@ -193,7 +193,7 @@ impl Ground<'_> {
         named.map(|folder| self.links.real_path(&folder)).any(|folder| is_meant(&folder))
     }
 
-    /// The names of what is deleted: a link itself, and not what it leads to.
+    /// The names of a deleted path: the link itself, and not its target.
     pub(super) fn deleted(&self, touch: &Touch) -> Vec<Location> {
         let is_directory = touch.is_directory();
         let paths = touch.names.iter().map(|name| Path::new(&name.absolute));
@@ -202,7 +202,7 @@ impl Ground<'_> {
             (Some(parent), Some(name)) => self.links.real_path(parent).join(name),
             _ => named.to_owned(),
         };
-        // What `..` leads to depends on links before it.
+        // The target of `..` depends on links before it.
         let is_link = touch.names.len() > 1 && named.is_symlink();
         let walked = if is_link { None } else { Some(self.location(&touch.path, is_directory)) };
         [Some(self.location(&real, is_directory)), walked].into_iter().flatten().collect()
@@ -306,7 +306,7 @@ impl Ground<'_> {
         Ok(touches)
     }
 
-    /// The files of a target, in a directory that may not be known.
+    /// The files of a target. Its directory may be unknown.
     fn of_target(
         &self,
         access: Access,
@@ -439,10 +439,10 @@ impl Environment for ShellEnvironment<'_> {
     }
 }
 
-/// Files of a pattern that are looked at one by one.
+/// The limit on files of a pattern that are compared one by one.
 const MAX_MATCHED: usize = 64;
 
-/// Longer patches are not looked into.
+/// Longer patches are not read.
 const MAX_PATCH: u64 = 4 << 20;
 
 /// No file with settings of go is larger.

@@ -1,4 +1,4 @@
-//! The compiled rules of `preToolUse`: what they cover, for which agents, and where they are written.
+//! The compiled rules of `preToolUse`, with their agents and their positions.
 
 use std::sync::Arc;
 
@@ -43,24 +43,24 @@ impl AgentFilter {
 pub struct FileRule {
     pub written: String,
     pub pattern: FilePattern,
-    /// `!pattern`: what it covers is free again.
+    /// `!pattern`: an exception for the files that it covers.
     pub allows: bool,
     pub message: Option<String>,
     pub agents: AgentFilter,
-    /// The project's own files are free.
+    /// Whether the project's own files are excluded.
     pub outside: bool,
     pub action: Action,
-    /// What it does about a file that would be created, if that is something else.
+    /// The action for a file that would be created, if it differs.
     pub create: Option<Action>,
     /// The same for a file that a shell reads as commands.
     pub source: Option<Action>,
-    /// An inner layer may free what it covers.
+    /// Whether an inner layer may make exceptions to it.
     pub overridable: bool,
     pub origin: RuleOrigin,
 }
 
 impl FileRule {
-    /// Whether this exception applies to what another rule protects. It does not apply to a rule of an outer layer that is not
+    /// Whether this exception applies to another rule's files. It does not apply to a rule of an outer layer that is not
     /// overridable. An exception of a pack applies to that pack only.
     pub(crate) fn may_free(&self, held: &FileRule) -> bool {
         let is_let = held.origin.layer >= self.origin.layer || held.overridable;
@@ -77,12 +77,12 @@ impl FileRule {
     }
 }
 
-/// How a file is used, where a rule may treat that otherwise.
+/// The use of a file, if a rule may treat it differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FileUsage {
     #[default]
     Other,
-    /// It does not exist yet, and is written.
+    /// A new file is written.
     Creates,
     /// A shell reads it as commands.
     Sources,
@@ -97,7 +97,7 @@ pub struct FileQuery<'a> {
     pub budget: &'a Budget,
 }
 
-/// The rule that protects a file, and why it does in the words of the config.
+/// The rule that protects a file, and its text in the config.
 #[derive(Clone, Copy, Debug)]
 pub struct Protection<'a> {
     pub rule: &'a FileRule,
@@ -115,20 +115,20 @@ impl FileRules {
         !self.0.iter().any(|rule| !rule.allows && rule.agents.include(agent))
     }
 
-    /// The rules that are not those of a pack.
+    /// The rules that do not come from a pack.
     pub fn of_user(&self) -> FileRules {
         FileRules(self.0.iter().filter(|rule| !rule.origin.is_of_pack()).cloned().collect())
     }
 
-    /// The rule that protects this location from this agent. As in gitignore the last match decides, but an inner layer frees
-    /// only what an outer layer permits.
+    /// The rule that protects this location from this agent. As in gitignore the last match decides, but an inner layer makes
+    /// exceptions only if the outer layer permits them.
     pub fn protecting(&self, location: &Location, query: &FileQuery<'_>) -> Option<Protection<'_>> {
         let FileQuery { agent, usage, log, budget } = *query;
         let mut protecting: Vec<&FileRule> = Vec::new();
         let is_state = location.anchored().any(is_own_state);
         for rule in &self.0 {
             let (named, subject) = ((&rule.origin, rule.written.as_str()), location.shown());
-            // `.conclaude/` has locks and logs. A rule for `*.lock` or `*.log` does not mean those.
+            // `.conclaude/` has locks and logs. A rule for `*.lock` or `*.log` does not concern them.
             if is_state && !rule.written.contains(store::FOLDER) {
                 log.missed(named, subject, || {
                     format!("leaves {subject} to conclaude's protection of its own files")
@@ -139,7 +139,7 @@ impl FileRules {
                 log.missed(named, subject, || AgentFilter::other(agent));
                 continue;
             }
-            // Out of time, a location counts as protected unless it is certainly free.
+            // Out of time, a location counts as protected unless it certainly is not.
             if rule.pattern.rules_out(location) || (!budget.is_over() && !rule.pattern.covers(location)) {
                 log.missed(named, subject, || format!("does not cover {subject}"));
                 continue;
@@ -164,7 +164,7 @@ impl FileRules {
                     Some(held) => {
                         let is_outer = held.origin.layer < rule.origin.layer;
                         let owner = if is_outer { "an outer layer" } else { "another file" };
-                        format!("covers {subject}, but cannot free it from `{}` of {owner}", held.written)
+                        format!("matches {subject}, but cannot override `{}` of {owner}", held.written)
                     }
                 });
             } else {
@@ -180,7 +180,7 @@ impl FileRules {
         Some(Protection { rule: explained, action, message: explained.message.as_deref() })
     }
 
-    /// The rules that may protect something below a directory with these names. None if all of it is free.
+    /// The rules that may protect something below a directory with these names. `None` if nothing there is protected.
     pub fn below(&self, names: &[Location], agent: &str) -> Option<FileRules> {
         let may_protect = |at: usize, rule: &FileRule, name: &Location| {
             let mut later = self.0.iter().skip(at + 1);
@@ -235,20 +235,20 @@ pub struct ToolRule {
     pub tool: Glob,
     /// Compared with the call's input.
     pub input: InputPattern,
-    /// None compares no file.
+    /// `None` compares no file.
     pub pattern: Option<TouchPattern>,
-    /// None compares no command.
+    /// `None` compares no command.
     pub command: Option<CommandPattern>,
-    /// None compares no SQL.
+    /// `None` compares no SQL.
     pub sql: Option<CommandPattern>,
-    /// Statements that `sql` does not mean.
+    /// Statements that are exceptions to `sql`.
     pub sql_unless: Option<CommandPattern>,
     /// As written in the config, for messages.
     pub written: String,
     pub action: Action,
     pub message: Option<String>,
     pub agents: AgentFilter,
-    /// A rule of an inner layer may decide otherwise.
+    /// Whether a rule of an inner layer may decide otherwise.
     pub overridable: bool,
     pub origin: RuleOrigin,
 }
@@ -315,7 +315,7 @@ impl GuardRules {
         }
     }
 
-    /// Whether a rule could be against reading a file.
+    /// Whether a rule could forbid reading a file.
     pub fn concern_reading(&self, agent: &str) -> bool {
         !self.unreadable.is_empty(agent) || !self.tools.is_empty()
     }
@@ -383,7 +383,7 @@ impl InputPattern {
     }
 }
 
-/// Whether an access is what a rule for writing, or one for reading, is about.
+/// Whether a rule for writing, or one for reading, concerns an access.
 pub fn is_about(access: Access, writes: bool) -> bool {
     match access {
         Access::Read => !writes,

@@ -11,18 +11,18 @@ use shell_effects::glob::{Glob, Kind};
 /// A glob with more matches counts as unknown.
 const MAX_EXPANDED: usize = 1_000;
 
-/// Directory entries for one search.
+/// The limit on directory entries of one search.
 const MAX_VISITED: usize = 150_000;
 
-/// Directory entries for all searches of one event: a pattern may name many directories.
+/// The limit on directory entries of all searches of one event: a pattern may name many directories.
 const MAX_VISITED_TOGETHER: usize = 300_000;
 
-/// The files that a shell glob matches, or the glob itself if there are none. None if there are too many.
+/// The files that a shell glob matches, or the glob itself if there are none. `None` if there are too many.
 pub(super) fn expand(base: &Path, pattern: &str, budget: &Budget) -> Option<Vec<PathBuf>> {
     expanded(base, pattern, budget, false)
 }
 
-/// The same where `*` stands for a value that is not known: it may start with a dot.
+/// The same if `*` stands for an unknown value, which may start with a dot.
 pub(super) fn expand_with_hidden(base: &Path, pattern: &str, budget: &Budget) -> Option<Vec<PathBuf>> {
     expanded(base, pattern, budget, true)
 }
@@ -124,7 +124,7 @@ fn set_with_classes(text: &str) -> Option<usize> {
     }
 }
 
-/// Folders with all folders below them. None if there are too many.
+/// Folders with all folders below them. `None` if there are too many.
 fn with_folders_below(folders: Vec<PathBuf>, visited: &mut usize) -> Option<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = folders;
@@ -154,7 +154,7 @@ impl EntryCount {
     }
 }
 
-/// The first wanted file below a directory. None if there are too many to search.
+/// The first wanted file below a directory. `None` if there are too many to search.
 pub(super) fn first_below(
     directory: &Path,
     all: &EntryCount,

@@ -1,4 +1,4 @@
-//! Questions that need not be asked where somebody else enforces the rules that they are about.
+//! Questions that are unnecessary if another mechanism enforces the rules that they concern.
 
 use super::call::{Advice, Finding, UnknownPart};
 use super::comparison_log::ComparisonLog;
@@ -8,7 +8,7 @@ use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::{OWN_FILES, Rule};
 use conclaude_os::budget::Budget;
 
-/// A question about a command of ours that runs outside of the sandbox, where another program may have our name.
+/// A question about a command of ours that runs outside of the sandbox, if another program may have our name.
 #[must_use]
 pub fn doubtful_program(path: &str) -> Finding {
     Finding {
@@ -28,7 +28,7 @@ pub fn doubtful_program(path: &str) -> Finding {
 }
 
 impl GuardRules {
-    /// The first rule that a question is about and that nobody else enforces. None if there is no need to ask.
+    /// The first rule of a question that nothing else enforces. `None` if the question is unnecessary.
     pub fn unenforced(
         &self,
         unknown: UnknownPart,
@@ -45,7 +45,7 @@ impl GuardRules {
             if is_enforced(&own) { None } else { Some(own) }
         };
         let writing = || of_files(&self.uneditable).or_else(own);
-        // Unknown commands may be any that a rule is against.
+        // An unknown command may be one that a rule forbids.
         let could_match = |rule: &&ToolRule| {
             rule.action != Action::Allow && rule.agents.include(agent) && rule.is_for_tool(SHELL)
         };
@@ -61,7 +61,7 @@ impl GuardRules {
         }
     }
 
-    /// The first of some files that is protected from reading or from writing, and that nobody else keeps from it.
+    /// The first file that is protected from reading or writing, and that nothing else protects.
     pub fn first_unkept<'l>(
         &self,
         named: &'l [Location],

@@ -1,9 +1,9 @@
-//! The SQL that a client of a database is given, as rules compare it: each statement in small characters, without comments, more
-//! than one space, or what is in its strings.
+//! The SQL of a database client, as rules compare it: each statement in lower case, without comments, repeated spaces, or the
+//! content of its strings.
 
 use shell_effects::SimpleCommand;
 
-/// The statements of a command; none if it is not a client of a database.
+/// The statements of a command. Empty if it is not a database client.
 pub(super) fn statements(command: &SimpleCommand) -> Vec<String> {
     let Some(sql) = command.sql() else { return Vec::new() };
     let mut found = Vec::new();
@@ -14,7 +14,7 @@ pub(super) fn statements(command: &SimpleCommand) -> Vec<String> {
     found
 }
 
-/// The text without comments and strings. Where two databases could disagree about what is a string, all of it stays.
+/// The text without comments and strings. If two databases could disagree about strings, all of it stays.
 fn plain(text: &str, has_hash: bool) -> String {
     let is_certain = !text.contains(['\\', '$', '`', '['])
         && !text.contains("/*!")

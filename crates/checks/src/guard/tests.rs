@@ -354,7 +354,7 @@ fn what_a_script_does_again_and_again_is_reported_once() {
             "Reading .env is not allowed: `unreadableFiles` has `.env*`.",
             "Deleting Cargo.lock is not allowed: `uneditableFiles` has `*.lock`.",
             "Running `git push --force` is not allowed: `toolUsageValidation` has `git push --force*`.",
-            "Code in python3 names `.env`, and what it does to that file cannot be known."
+            "Code in python3 names `.env`, and its effect on that file is unknown."
         ],
         "{found:?}"
     );

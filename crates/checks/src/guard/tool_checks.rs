@@ -1,4 +1,4 @@
-//! `toolUsageValidation`: each simple command, each pipeline, or the call itself, is decided by one rule.
+//! `toolUsageValidation`: one rule decides about each simple command, each pipeline, or the call itself.
 
 use std::collections::BTreeMap;
 
@@ -104,7 +104,8 @@ pub(super) fn allows(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects,
     pipelines.any(of_pipeline) || call.command.is_some_and(|text| is_allowed(&RuleTarget::whole(text)))
 }
 
-/// Rules in the order of their layers, outer layers first. The packs of a layer follow each other, where the first of them is.
+/// Rules in the order of their layers, outer layers first. The packs of a layer follow each other, at the position of the first
+/// one.
 struct LayeredRules<'a>(Vec<&'a ToolRule>);
 
 impl<'a> LayeredRules<'a> {
@@ -147,7 +148,7 @@ struct ToolDecision<'a> {
     rule: &'a ToolRule,
     action: Action,
     is_certain: bool,
-    /// A rule matched, so later files do not count.
+    /// Whether a rule matched, so that later files do not count.
     is_final: bool,
 }
 
@@ -198,23 +199,23 @@ fn judged(rules: &LayeredRules<'_>, call: &ToolCall<'_>, target: &RuleTarget<'_>
 fn uncertain(unknown: &str, rule: &ToolRule) -> Explanation {
     let against = match &rule.message {
         Some(message) if rule.action == Action::Block => {
-            format!("a rule could be against it: {}", ended(for_question(message, &rule.origin)))
+            format!("a rule could forbid it: {}", ended(for_question(message, &rule.origin)))
         }
-        Some(message) => format!("a rule could be against it: {}", ended(message)),
+        Some(message) => format!("a rule could forbid it: {}", ended(message)),
         None => format!("`{}` has `{}`.", rule.origin.key, rule.written),
     };
     let unknown = clean_line(unknown);
     Explanation {
-        reason: format!("What `{unknown}` stands for is not known before it runs, and {against}"),
+        reason: format!("The value of `{unknown}` is unknown before it runs, and {against}"),
         advice: Advice::both(
-            "Write out what it stands for; if it is one name or path, put it in quotes.",
-            "Allow it if you know what it stands for.",
+            "Write the value itself; if it is one name or path, put it in quotes.",
+            "Allow it if you know the value.",
         ),
     }
 }
 
-/// The rule that decides: the decisions of the layers, and of these the strictest. An inner layer relaxes the decision of an outer one
-/// only if that is `overridable`.
+/// The deciding rule: the strictest among the decisions of the layers. An inner layer relaxes the decision of an outer one only
+/// if that is `overridable`.
 fn deciding<'a>(
     rules: &LayeredRules<'a>,
     call: &ToolCall<'_>,
@@ -230,7 +231,7 @@ fn prevailing<'a>(outer: Option<ToolDecision<'a>>, inner: ToolDecision<'a>) -> T
     outer.filter(|outer| !outer.rule.overridable && outer.action >= inner.action).unwrap_or(inner)
 }
 
-/// What the rules of one layer are compared with.
+/// A comparison with the rules of one layer.
 struct LayerComparison<'a, 'c> {
     call: &'c ToolCall<'c>,
     target: &'c RuleTarget<'c>,
@@ -239,7 +240,7 @@ struct LayerComparison<'a, 'c> {
 }
 
 impl<'a> LayerComparison<'a, '_> {
-    /// The first match of the layer's files decides. Its packs are as one file: of their first matches the strictest counts.
+    /// The first match of the layer's files decides. Its packs count as one file: the strictest of their first matches counts.
     fn decide(&self, rules: &[&'a ToolRule]) -> Option<ToolDecision<'a>> {
         let mut decided: Option<ToolDecision<'a>> = None;
         for part in rules.chunk_by(|one, other| one.origin.is_of_pack() == other.origin.is_of_pack()) {
@@ -299,7 +300,7 @@ impl<'a> LayerComparison<'a, '_> {
                 }),
                 (None, Ok(Match::Perhaps)) => {
                     call.log.matched(named, subject, || {
-                        format!("could match {subject}, and a part of that is not known: it asks")
+                        format!("could match {subject}, part of which is unknown: it asks")
                     });
                     perhaps = perhaps.or(Some(rule));
                 }
@@ -315,7 +316,7 @@ impl<'a> LayerComparison<'a, '_> {
     }
 }
 
-/// What a rule that matches does.
+/// The effect of a matching rule.
 fn effect(decided: ToolDecision<'_>, outer: Option<ToolDecision<'_>>, subject: &str, form: &str) -> String {
     let prevailing = prevailing(outer, decided);
     if !std::ptr::eq(prevailing.rule, decided.rule) {

@@ -1,4 +1,4 @@
-//! The files that a rule for tools is about: a pattern, what is done to them, and whether the project's own count.
+//! The files of a tool rule: a pattern, their use, and whether the project's own files count.
 
 use std::path::Path;
 
@@ -12,9 +12,9 @@ pub struct TouchPattern {
     pub files: FilePattern,
     /// None for any.
     pub access: Option<FileAccess>,
-    /// The project's own files and temporary ones are free.
+    /// Whether the project's own files and temporary ones are excluded.
     pub outside: bool,
-    /// What is in a directory that it names is not meant.
+    /// Whether the content of a named directory is excluded.
     pub exact: bool,
 }
 
@@ -25,7 +25,7 @@ impl From<FilePattern> for TouchPattern {
 }
 
 impl TouchPattern {
-    /// Whether one of the names of a file is meant.
+    /// Whether it covers one of the names of a file.
     pub fn covers(&self, touch: &Touch, ground: &Ground<'_>) -> bool {
         if !self.is_about(touch.access) {
             return false;
@@ -36,7 +36,7 @@ impl TouchPattern {
         touch.names.iter().any(|name| self.covers_name(name, ground))
     }
 
-    /// Whether all of its names are meant.
+    /// Whether it covers all of its names.
     pub fn covers_all_names(&self, touch: &Touch, ground: &Ground<'_>) -> bool {
         self.is_about(touch.access) && touch.names.iter().all(|name| self.covers_name(name, ground))
     }
@@ -55,8 +55,8 @@ impl TouchPattern {
         is_covered && !(self.outside && self.leaves(name, ground))
     }
 
-    /// Whether a file is the project's own, or a temporary one. A project that is the home directory, or all of the machine, does
-    /// not make these its own.
+    /// Whether a file is the project's own, or a temporary one. If the project is the home directory or the whole machine, its
+    /// files are not the project's own.
     fn leaves(&self, name: &Location, ground: &Ground<'_>) -> bool {
         let path = Path::new(&name.absolute);
         let is_whole = path.parent().is_none() || ground.home.is_some_and(|home| path == Path::new(home));

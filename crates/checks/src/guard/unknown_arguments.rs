@@ -1,4 +1,4 @@
-//! The arguments of a program that is not known: which of them may be files, and what it may do to them.
+//! The arguments of an unknown program: which of them may be files, and what it may do to them.
 
 use super::call::ToolCall;
 use super::named_files::{NamedFiles, is_protected_by, joined, named_files};
@@ -6,14 +6,14 @@ use super::resolve::Touch;
 use super::rules::GuardRules;
 use shell_effects::Base;
 
-/// What a program may do to the file that an argument names.
+/// The possible use of a file that an argument names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Usage {
     /// Anything: an operand, or the value of a short option.
     Any,
     /// The value of an option that does not ask for output.
     Read,
-    /// A key or a certificate that an option asks for: it is used, and shown to nobody.
+    /// A key or a certificate: it is used, and shown to nobody.
     Key,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn protected(
     }))
 }
 
-/// What of a word may name a file, and what for.
+/// The part of a word that may name a file, and its use.
 fn named_by<'a>(word: &'a str, before: &str) -> Option<(&'a str, Usage)> {
     match word.strip_prefix('-') {
         // `@FILE` is a file of arguments.
@@ -100,7 +100,7 @@ fn named_by<'a>(word: &'a str, before: &str) -> Option<(&'a str, Usage)> {
     }
 }
 
-/// What a word is after another one: the value of an option only if the option takes a file.
+/// The use of a word after another one: the value of an option only if the option takes a file.
 fn usage_after(before: &str) -> Usage {
     let name = match before.strip_prefix('-') {
         Some(name) if !name.contains('=') => name,
@@ -135,7 +135,7 @@ pub(super) fn may_harm(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch) -
 
 fn is_against(rules: &GuardRules, call: &ToolCall<'_>, usage: Usage, touch: &Touch) -> bool {
     match usage {
-        // Some programs make the key that they are asked for.
+        // Some programs create the requested key.
         Usage::Key => {
             is_protected_by(&rules.unreadable.of_user(), call, touch)
                 || is_protected_by(&rules.uneditable.of_user(), call, touch)

@@ -1,4 +1,4 @@
-//! Rules that cannot be used: the user is asked about calls that they may be against.
+//! Unusable rules: the user is asked about calls that they may forbid.
 
 use std::path::Path;
 
@@ -10,20 +10,20 @@ use conclaude_core::dialect::claude::tools::{SHELL, ToolUse, is_ruled_as_shell};
 use conclaude_core::rule::Rule;
 use shell_effects::Access;
 
-/// The rule by which the user is asked where others cannot be used.
+/// The rule that asks the user because of unusable rules.
 pub const UNUSABLE_RULES: &str = "rules that cannot be used are asked about";
 
-/// A call, for rules that cannot be used.
+/// A call, for unusable rules.
 pub struct UncheckedCall<'a> {
     pub tool: &'a str,
     pub other_names: &'a [String],
     pub used: ToolUse<'a>,
     pub effects: &'a Effects,
-    /// It is a `PermissionRequest`: the user is asked already, and a rule might answer.
+    /// Whether it is a `PermissionRequest`: the user is already asked, and a rule might answer.
     pub is_request: bool,
 }
 
-/// Asks the user if any of these rules might be against the call.
+/// Asks the user if any of these rules might forbid the call.
 pub fn unusable_rules(rules: &[UnusableRules], call: &UncheckedCall<'_>, root: &Path) -> Option<Finding> {
     let mut concerned = rules.iter().filter(|rules| call.is_request || is_about(&rules.calls, call));
     let first = concerned.next()?;
@@ -41,10 +41,7 @@ pub fn unusable_rules(rules: &[UnusableRules], call: &UncheckedCall<'_>, root: &
     };
     Some(Finding {
         action: Action::Ask,
-        reason: format!(
-            "Rules in {position} cannot be used, and might be against {what}: {}{more}.",
-            first.why
-        ),
+        reason: format!("Rules in {position} cannot be used, and might forbid {what}: {}{more}.", first.why),
         advice: Advice::both(
             "Ask the user to fix the config; `conclaude validate` shows every problem.",
             "Fix the config: `conclaude validate` shows every problem.",

@@ -16,11 +16,11 @@ pub(super) fn unreadable(script: &Script) -> Option<String> {
     })
 }
 
-/// Why it is not known which commands run.
+/// Why it is unknown which commands run.
 pub(super) fn unknown(script: &Script) -> Option<String> {
     let code = script.doubts.iter().find_map(|doubt| match doubt {
         Doubt::InlineCode { interpreter, language: CodeLanguage::Shell, .. } => {
-            Some(format!("what `{interpreter}` runs is not known before it does"))
+            Some(format!("the code that `{interpreter}` runs is unknown before it runs"))
         }
         Doubt::UnknownScript { .. } => Some(doubt.to_string()),
         _ => None,
@@ -29,11 +29,11 @@ pub(super) fn unknown(script: &Script) -> Option<String> {
     let partly = || {
         let is_shell = |command: &&SimpleCommand| command.unknown_code == Some(CodeLanguage::Shell);
         let shell = script.commands.iter().filter(is_shell).find_map(|command| command.words.first())?;
-        Some(format!("what `{}` runs is not known before it does", short(shell)))
+        Some(format!("the code that `{}` runs is unknown before it runs", short(shell)))
     };
     let unnamed = || script.commands.iter().find(|command| !command.is_known && !command.words.is_empty());
     code.or_else(partly).or_else(|| {
-        unnamed().map(|command| format!("which program `{}` means is not known", short(&command.text)))
+        unnamed().map(|command| format!("the program that `{}` means is unknown", short(&command.text)))
     })
 }
 
@@ -236,7 +236,7 @@ pub(super) fn could_deny(pattern: &CommandPattern, script: &Script, ground: &Gro
             return None;
         }
         let unknown = forms.plain.unknown();
-        Some(format!("what `{}` stands for in `{}` is not known", short(unknown), short(&command.text)))
+        Some(format!("the value of `{}` in `{}` is unknown", short(unknown), short(&command.text)))
     })
 }
 

@@ -1,4 +1,4 @@
-//! The compiled rules of `permissionRequest`, and how one is compared with a request.
+//! The compiled rules of `permissionRequest`, and their comparison with a request.
 
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ use shell_effects::glob::GlobError;
 /// The advice of a rule without a message.
 const OTHERWISE: &str = "Do it another way, or ask the user.";
 
-/// What follows from a permission.
+/// The effect of a permission.
 const UNASKED: &str = "It is used without asking.";
 
 pub struct PermissionRules {
@@ -28,7 +28,7 @@ pub struct PermissionRules {
     pub(super) allow: Vec<PermissionRule>,
     pub(super) default: PermissionDefault,
     default_at: RuleOrigin,
-    /// An inner layer may allow what the default denies.
+    /// Whether an inner layer may allow what the default denies.
     default_is_overridable: bool,
 }
 
@@ -289,7 +289,7 @@ impl PermissionRule {
         Some(format!("{why}, and `{}` could match it", self.written))
     }
 
-    /// The field that it compares, if the input lacks it or has something else than a text. Claude Code always sends it.
+    /// The field that it compares, if it is missing or is not a text. Claude Code always sends it.
     pub(super) fn lacks(&self, examined: &ExaminedRequest<'_>) -> Option<&'static str> {
         let request = examined.request;
         let malformed = || tools::malformed(request.tool, request.input);
@@ -335,7 +335,7 @@ fn why_not_allowed(pattern: &CommandPattern, examined: &ExaminedRequest<'_>) -> 
     }
 }
 
-/// Why a pattern of files matches none that the call reads, or writes.
+/// Why a pattern of files matches none that the call reads or writes.
 fn why_no_file(writes: bool, examined: &ExaminedRequest<'_>) -> String {
     let is_meant = |touch: &&Touch| examined.script.is_none() || is_about(touch.access, writes);
     let touches = examined.effects.touches.iter().filter(is_meant);

@@ -10,6 +10,7 @@ use crate::paths::Links;
 use conclaude_core::config::{ConclaudeConfig, Layer};
 
 mod shell;
+mod shell_options;
 
 const ROOT: &str = "/nowhere/project";
 

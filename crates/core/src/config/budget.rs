@@ -13,8 +13,8 @@ use crate::yaml::{Node, Text};
 /// The section.
 pub const BUDGET: &str = "budget";
 
-/// Tokens are read from transcripts, and cost follows from them. In clients whose transcripts are not read, only tool calls and minutes
-/// count.
+/// Tokens are read from transcripts, and the cost is computed from them. For clients whose transcripts are not read, only tool
+/// calls and minutes count.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct BudgetConfig {
@@ -24,9 +24,9 @@ pub struct BudgetConfig {
     pub agent: Option<AgentBudget>,
     /// What all sessions of the project together may use on one day, from local midnight on.
     pub day: Option<SharedBudget>,
-    /// The part of an amount at which Claude and the user are told once. Default: `80%`.
+    /// The part of an amount at which Claude and the user are warned once. Default: `80%`.
     pub at: Option<Percent>,
-    /// What happens when an amount is used up. Default: `warn`.
+    /// What happens at the limit. Default: `warn`.
     pub then: Option<BudgetReaction>,
 }
 
@@ -34,9 +34,9 @@ pub struct BudgetConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SharedBudget {
-    /// Dollars, by the prices of `report.prices` and the list prices that are built in.
+    /// Dollars, by the prices of `report.prices` and the built-in list prices.
     pub cost: Option<Amount>,
-    /// Tokens: input, output and what is written to the cache, but not what is read from it. `500k` and `5M` are accepted.
+    /// Tokens: input, output and writes to the cache, but not reads from it. `500k` and `5M` are accepted.
     pub tokens: Option<Amount>,
 }
 
@@ -44,7 +44,7 @@ pub struct SharedBudget {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct AgentBudget {
-    /// How many tools it may use: `10` allows ten calls.
+    /// How many tool calls it may make: `10` allows ten calls.
     pub tool_calls: Option<Amount>,
     /// How long it may work, from its SubagentStart on.
     pub minutes: Option<Amount>,
@@ -52,14 +52,15 @@ pub struct AgentBudget {
     pub tokens: Option<Amount>,
 }
 
-/// What happens when an amount is used up.
+/// What happens at the limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BudgetReaction {
-    /// Claude and the user are told once.
+    /// Claude and the user are warned once.
     #[default]
     Warn,
-    /// The user is asked about each tool; after a yes again when a further 10 % are used. At prompts it is shown.
+    /// The user is asked about each tool. After a yes, the user is asked again when a further 10 % are used. At prompts it is
+    /// shown.
     Ask,
     /// Tools are denied, and prompts are refused. An agent may still stop and report.
     Block,
@@ -82,7 +83,7 @@ impl BudgetReaction {
     }
 }
 
-/// Whose use is limited.
+/// Who is limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BudgetScope {
     Session,
@@ -100,7 +101,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Whether it is known from a transcript alone.
+    /// Whether it is known only from a transcript.
     #[must_use]
     pub fn needs_transcript(self) -> bool {
         matches!(self, Measure::Cost | Measure::Tokens)
@@ -116,7 +117,7 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// The keys of the config under which it is.
+    /// The keys of the config that set it.
     #[must_use]
     pub fn keys(&self) -> [&'static str; 3] {
         let scope = match self.scope {
@@ -142,7 +143,7 @@ impl Limit {
 }
 
 impl BudgetConfig {
-    /// At this part of an amount Claude and the user are told.
+    /// The part of an amount, in percent, at which Claude and the user are warned.
     #[must_use]
     pub fn at(&self) -> u32 {
         self.at.map_or(Percent::DEFAULT, Percent::get)
@@ -170,14 +171,14 @@ impl BudgetConfig {
         all.filter_map(|(scope, measure, amount)| Some(Limit { scope, measure, amount: amount?.get() }))
     }
 
-    /// Whether an event is counted or compared, with a client whose transcripts are read or not.
+    /// Whether an event is counted or compared. A client's transcripts may not be read.
     #[must_use]
     pub fn is_for(&self, event: EventKind, reads_transcripts: bool) -> bool {
         let has =
             |is_meant: fn(&Limit) -> bool| self.limits_with(reads_transcripts).any(|limit| is_meant(&limit));
         match event {
             EventKind::PreToolUse => has(|_| true),
-            // What ran was permitted by the user.
+            // The user permitted what ran.
             EventKind::PostToolUse | EventKind::PostToolUseFailure => {
                 self.reaction() == BudgetReaction::Ask && has(|_| true)
             }
@@ -191,7 +192,7 @@ impl BudgetConfig {
         }
     }
 
-    /// The amounts that count with a client.
+    /// The amounts that count for a client.
     pub fn limits_with(&self, reads_transcripts: bool) -> impl Iterator<Item = Limit> {
         self.limits().filter(move |limit| reads_transcripts || !limit.measure.needs_transcript())
     }
@@ -233,7 +234,7 @@ impl Amount {
         if is_number { Amount::of(number.parse::<f64>().ok()? * unit) } else { None }
     }
 
-    /// A value of a file, before it is read as a config.
+    /// A value of a file, before the file is read as a config.
     pub(super) fn of_node(node: &Node) -> Option<Amount> {
         match node {
             #[expect(clippy::cast_precision_loss, reason = "larger numbers are refused")]
@@ -300,7 +301,7 @@ impl Percent {
         if is_number { Percent::of(number.parse().ok()?) } else { None }
     }
 
-    /// A value of a file, before it is read as a config.
+    /// A value of a file, before the file is read as a config.
     pub(super) fn of_node(node: &Node) -> Option<Percent> {
         match node {
             Node::Int(number) => Percent::of(u32::try_from(*number).ok()?),
@@ -339,8 +340,8 @@ impl JsonSchema for Percent {
     }
 }
 
-/// Whether the value of an outer layer is at least as strict as that of an inner one, under these keys below `budget`. False where
-/// one of them cannot be read, which is reported elsewhere.
+/// Whether the outer layer's value is at least as strict as the inner layer's, for these keys below `budget`. False if one of
+/// them cannot be read, which is reported elsewhere.
 pub(super) fn is_as_strict(keys: &[Text], outer: &Node, inner: &Node) -> bool {
     match strictness(keys, outer).zip(strictness(keys, inner)) {
         Some((outer, inner)) => outer <= inner,
@@ -348,19 +349,19 @@ pub(super) fn is_as_strict(keys: &[Text], outer: &Node, inner: &Node) -> bool {
     }
 }
 
-/// Whether the inner value is looser than the outer one, under these keys.
+/// Whether the inner value is looser than the outer one, for these keys.
 #[must_use]
 pub fn is_looser_budget(keys: &[&str], outer: &Node, inner: &Node) -> bool {
     let keys: Vec<Text> = keys.iter().skip(1).map(|key| (*key).to_owned().into()).collect();
     strictness(&keys, outer).zip(strictness(&keys, inner)).is_some_and(|(outer, inner)| inner > outer)
 }
 
-/// Whether an inner layer that writes this `at` would have the user told later than by default.
+/// Whether an inner layer with this `at` warns later than by default.
 pub(super) fn is_later_than_default(at: &Node) -> bool {
     Percent::of_node(at).is_some_and(|percent| percent.get() > Percent::DEFAULT)
 }
 
-/// A number that is lower where less is left to Claude.
+/// A number that is lower if Claude may use less.
 fn strictness(keys: &[Text], value: &Node) -> Option<f64> {
     match keys {
         [key] if key == "at" => Percent::of_node(value).map(|percent| percent.get().into()),

@@ -33,25 +33,25 @@ fn schema() -> &'static Value {
     &SCHEMA
 }
 
-/// Cases that say what conclaude does with this project's config, `.conclaude.test.yaml` beside it.
+/// Cases that describe what conclaude does with this project's config, in `.conclaude.test.yaml` next to it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TestFile {
-    /// The cases, each by itself.
+    /// The cases. They are independent of each other.
     #[schemars(length(min = 1))]
     pub cases: Vec<Located<Case>>,
 }
 
-/// An event, and what is expected of it.
+/// An event and its expected result.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Case {
-    /// What it shows.
+    /// What the case shows.
     pub name: NonBlank,
     /// The event, such as `PreToolUse` or `preToolUse`.
     pub event: EventName,
-    /// The client whose event it is: `claude`, `codex`, `copilot`, `qwen` or `gemini`. Its names of tools count beside ours. Default:
-    /// that of `--client`, else `claude`.
+    /// The client of the event: `claude`, `codex`, `copilot`, `qwen` or `gemini`. Its names of tools are accepted besides ours.
+    /// Default: that of `--client`, else `claude`.
     pub client: Option<ClientName>,
     /// The subagent that causes it. Default: the main thread.
     pub agent: Option<NonBlank>,
@@ -59,23 +59,23 @@ pub struct Case {
     pub tool: Option<NonBlank>,
     /// The tool's input.
     pub input: Option<JsonObject>,
-    /// Fields of the payload; what is not given is filled in as Claude Code would.
+    /// Fields of the payload. Missing fields are filled in as Claude Code would.
     pub payload: Option<JsonObject>,
-    /// The files that were changed, for commands with `files`. Default: none, whatever the work tree has; at the events of a tool
-    /// the files that its input writes.
+    /// The changed files, for commands with `files`. Default: at events of a tool, the files that its input writes; otherwise
+    /// none, whatever the work tree has.
     pub changed: Option<Vec<NonBlank>>,
-    /// How commands end, by their `run`: an exit code, or `timeout`; or that as `exit`, with what they print as `stdout` and
-    /// `stderr`. Commands are not executed. Default: 0, and nothing is printed.
+    /// How commands end, by their `run`: an exit code, or `timeout`; or a mapping with `exit`, and their output as `stdout` and
+    /// `stderr`. Commands are not executed. Default: 0 without output.
     pub results: Option<CommandResults>,
     /// What is expected.
     pub expect: Expect,
 }
 
-/// What is expected of an event: all of it must hold.
+/// The expected result of an event: all of it must hold.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Expect {
-    /// Whether it goes on: nothing is denied, asked or blocked. At `permissionRequest`: a rule allows it without asking.
+    /// Whether nothing is denied, asked or blocked. At `permissionRequest`: a rule allows it without asking.
     pub allows: Option<bool>,
     /// The tool or the permission is denied; or a text that the message contains.
     pub denies: Option<TextExpectation>,
@@ -85,9 +85,9 @@ pub struct Expect {
     pub blocks: Option<TextExpectation>,
     /// The commands that run, in order, by their `run`.
     pub runs: Option<Vec<NonBlank>>,
-    /// Whether Claude is given context; or a text that it contains.
+    /// Whether Claude gets context; or a text that it contains.
     pub context: Option<TextExpectation>,
-    /// Whether the user is shown something; or a text that it contains.
+    /// Whether a message is shown to the user; or a text that it contains.
     pub shows: Option<TextExpectation>,
 }
 
@@ -141,7 +141,7 @@ fn event_names() -> Vec<&'static str> {
     event::names().chain(event::ALL.iter().map(|event| event.row().section)).collect()
 }
 
-/// `true` or `false`, or a text that is contained.
+/// `true` or `false`, or a text that must be contained.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(from = "Either<bool, NonBlank>")]
 #[schemars(with = "Either<bool, NonBlank>", inline, description = "")]
@@ -159,7 +159,7 @@ impl From<Either<bool, NonBlank>> for TextExpectation {
     }
 }
 
-/// Instead of an exit code.
+/// The word instead of an exit code.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline, description = "")]
@@ -201,16 +201,16 @@ impl ReadFrom for CommandExit {
     }
 }
 
-/// How a command ends, and what it prints.
+/// How a command ends, and its output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(inline, description = "")]
 pub struct CommandResult {
     /// Its exit code, or that it times out. Default: 0.
     pub exit: Option<CommandExit>,
-    /// What it prints.
+    /// Its stdout.
     pub stdout: Option<String>,
-    /// What it prints on stderr.
+    /// Its stderr.
     pub stderr: Option<String>,
 }
 

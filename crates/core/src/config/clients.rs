@@ -1,4 +1,4 @@
-//! `clients`: for whom a project is set up.
+//! `clients`: the clients that a project is set up for.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

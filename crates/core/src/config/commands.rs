@@ -43,42 +43,42 @@ pub struct CommandConfig {
     pub message: Option<String>,
     /// When its output is shown. Default: `failure`.
     pub show: Option<Show>,
-    /// Name the command by its script in messages. Where it is `false`, its `message` names it. Default: `true`.
+    /// Whether messages name the command by its script. If `false`, its `message` names it. Default: `true`.
     pub show_command: Option<bool>,
-    /// Show its stdout always, or never. Default: what `show` says.
+    /// Show its stdout always, or never. Default: as `show` says.
     pub show_stdout: Option<bool>,
-    /// Show its stderr always, or never. Default: what `show` says.
+    /// Show its stderr always, or never. Default: as `show` says.
     pub show_stderr: Option<bool>,
     /// The maximum number of lines shown of each stream: the first and the last ones. Default: no limit.
     pub max_output_lines: Option<Bounded<1, 10_000>>,
     /// The timeout in seconds, or as `90s`, `5m`, `1h`, after which it is terminated with all its children. Default: none.
     pub timeout: Option<Seconds<1, 3_600>>,
-    /// What a failure does. Default: `warn`; at `stop` and `worktreeCreate` `block`.
+    /// What a failure does. Default: `block` at `stop` and `worktreeCreate`, else `warn`.
     pub on_failure: Option<Reaction>,
-    /// What a timeout does: it blocks one agent once, as a missing program does. Default: what `onFailure` says; without it, `block`
-    /// where the event can be blocked, else `warn`.
+    /// What a timeout does. Like a missing program, it blocks an agent only once. Default: as `onFailure`; without that, `block`
+    /// if the event can be blocked, else `warn`.
     pub on_timeout: Option<Reaction>,
     /// The agent that it runs for, as a glob over the subagent's name; `main` is the main thread. Default: all.
     pub agent: Option<NameGlob>,
-    /// It runs only for prompts in which this regular expression is found, at `userPromptSubmit`. Default: for all.
+    /// At `userPromptSubmit`: it runs only for prompts that match this regular expression. Default: for all.
     pub pattern: Option<RegexText>,
-    /// Whether upper and lower case of ASCII are the same to `pattern`. Default: `false`.
+    /// Whether `pattern` ignores the case of ASCII letters. Default: `false`.
     pub case_insensitive: Option<bool>,
-    /// It runs only where changed files are covered by these patterns, which follow gitignore's rules: the tool's file at the
-    /// events of tools; at a stop what the agent wrote, on the main thread since the last prompt. `{files}` in `run` and
+    /// It runs only if these patterns cover changed files. They follow gitignore's rules. At events of tools that is the tool's
+    /// file; at a stop the files that the agent wrote, on the main thread since the last prompt. `{files}` in `run` and
     /// `CONCLAUDE_FILES` name them. Default: it always runs.
     pub files: Option<List<FileGlob, 1, MAX_PATTERNS>>,
     /// A desktop notification when it starts and another when it has finished, if `notifications` are on for the event. Default: `false`.
     pub notify_per_command: Option<bool>,
-    /// Give Claude what it prints, at events that can: see `conclaude events`. Default: false.
+    /// Whether Claude reads its output, at events that allow it: see `conclaude events`. Default: false.
     pub context: Option<bool>,
-    /// The folder in which it runs, relative to that of the config (of an agent with a worktree: to its worktree), and
-    /// below it. Default: that folder itself.
+    /// The folder in which it runs. The path is relative to the config's folder, or to the worktree of an agent that has one, and
+    /// stays below it. Default: that folder itself.
     pub cwd: Option<FolderBelow>,
-    /// Variables of its environment, beside those that it inherits and those of conclaude.
+    /// Environment variables, in addition to the inherited ones and those of conclaude.
     pub env: Option<Variables>,
-    /// Run it at the same time as its neighbours in the order of execution that say so too. Each has its own timeout, and outputs are
-    /// shown in that order. Default: `false`, one after the other.
+    /// Run it in parallel with its neighbours in the order of execution that have `parallel` too. Each has its own timeout, and
+    /// outputs are shown in that order. Default: `false`, one after the other.
     pub parallel: Option<bool>,
     /// The shell that runs the script, with `-c`. Default: `/bin/sh`.
     pub shell: Option<NonBlank>,
@@ -113,7 +113,7 @@ impl TryFrom<String> for VariableName {
     }
 }
 
-/// The value of a variable. No program can be started with one that has a NUL character.
+/// The value of a variable. It cannot contain a NUL character, because programs could not be started with it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 #[schemars(with = "String", inline, description = "", extend("pattern" = VariableValue::PATTERN))]
@@ -157,15 +157,15 @@ impl From<VariableEntries> for Variables {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// Any other exit code than 0 is a failure, and `onFailure` says what that does.
+    /// Any exit code other than 0 is a failure, and `onFailure` decides what it does.
     #[default]
     Command,
-    /// As Claude Code reads those of a hook: exit 2 blocks, JSON on stdout is the answer, a timeout blocks nothing. It runs in
-    /// the session's current directory.
+    /// Like a hook of Claude Code: exit 2 blocks, JSON on stdout is the answer, a timeout blocks nothing. It runs in the
+    /// session's current directory.
     Hook,
 }
 
-/// The keys that have no meaning for a command that answers as a hook: Claude Code says what its end and its output do.
+/// The keys without effect for a command that answers as a hook: Claude Code defines what its exit code and output do.
 pub(super) const NOT_FOR_HOOKS: [&str; 10] = [
     "onFailure",
     "onTimeout",
@@ -179,7 +179,7 @@ pub(super) const NOT_FOR_HOOKS: [&str; 10] = [
     "cwd",
 ];
 
-/// Whether the event tells which files changed.
+/// Whether the event shows which files changed.
 fn names_files(event: EventKind) -> bool {
     event.row().changes != Changes::Named
         || !event.is_known()
@@ -205,7 +205,7 @@ pub enum Show {
 }
 
 impl Show {
-    /// Whether the output is shown, given the result of the command.
+    /// Whether the output is shown, for this result of the command.
     #[must_use]
     pub fn applies(self, is_success: bool) -> bool {
         self == Show::Always || (self == Show::Failure && !is_success)
@@ -218,7 +218,7 @@ impl CommandConfig {
         self.protocol == Some(Protocol::Hook)
     }
 
-    /// Whether a command that answers as a hook has keys that have no meaning then.
+    /// Whether a command that answers as a hook has keys without effect.
     fn is_misused_hook(&self) -> bool {
         let is_shown = self.show.is_some()
             || self.show_command.is_some()
@@ -230,7 +230,7 @@ impl CommandConfig {
         self.is_hook() && (is_shown || reacts || is_told || self.cwd.is_some())
     }
 
-    /// Whether it runs for this prompt. A broken expression is an error of the config, and does not get here.
+    /// Whether it runs for this prompt. A broken expression is a config error, and never reaches this.
     pub fn is_for_prompt(&self, prompt: &str) -> bool {
         let pattern = self.pattern.as_ref();
         pattern.is_none_or(|pattern| {
@@ -306,7 +306,7 @@ impl EventConfig {
         patterns.all(|pattern| RegexText::check(pattern.as_str()).is_ok())
     }
 
-    /// Whether `{files}` is used only where its quoting holds, and keys only where they have a meaning.
+    /// Whether `{files}` is used only where its quoting works, and each key only where it has an effect.
     pub(super) fn are_scripts_valid(&self) -> bool {
         let misplaced = |command: &CommandConfig| {
             let shell = command.shell.as_ref().map(NonBlank::as_str);
@@ -320,7 +320,7 @@ impl EventConfig {
             .any(|command| [command.on_failure, command.on_timeout].contains(&Some(Reaction::Block)))
     }
 
-    /// The part of a pattern of files that Claude Code does not watch, and why. If other patterns name files, `*` stands for those.
+    /// The part of a file pattern that Claude Code does not watch, and why. If other patterns name files, `*` stands for those.
     fn unwatched(&self, pattern: &Pattern) -> Option<(String, &'static str)> {
         let is_watched = |one: &Pattern| file_matcher::paths(one.as_str()).iter().any(Result::is_ok);
         if pattern.is_wildcard() {
@@ -382,7 +382,7 @@ impl CommandConfig {
             });
         };
         if self.context == Some(true) && !event.takes_context() {
-            let why = format!("Claude is given nothing at {event}");
+            let why = format!("Claude reads no context at {event}");
             add("context", format!("{section}: `context` has no effect"), why, None);
         }
         if self.pattern.is_some() && event != EventKind::UserPromptSubmit && event.is_known() {
@@ -414,10 +414,10 @@ impl CommandConfig {
     }
 }
 
-/// Stands for the changed files in `run`.
+/// The placeholder for the changed files in `run`.
 pub const FILES_PLACEHOLDER: &str = "{files}";
 
-/// Why `{files}` cannot be at its place in a script: file names would run as code there.
+/// Why `{files}` cannot be at this position in a script: file names would run as code.
 pub(super) fn misplaced_files(run: &str, shell: Option<&str>) -> Option<String> {
     if !run.contains(FILES_PLACEHOLDER) {
         return None;
@@ -425,7 +425,7 @@ pub(super) fn misplaced_files(run: &str, shell: Option<&str>) -> Option<String> 
     if let Some(shell) = shell.map(|shell| program_name(shell.trim()))
         && !placeholder::is_quoted_for(shell)
     {
-        return Some(format!("it is quoted for a shell like sh, and `{shell}` is not one"));
+        return Some(format!("file names are quoted for a shell like sh, and `{shell}` is not one"));
     }
     placeholder::misplaced(run, FILES_PLACEHOLDER)
 }

@@ -1,4 +1,4 @@
-//! The sections `des` and `audit`, and the part of the config that gates judge by.
+//! The sections `des` and `audit`, and the settings of the gates.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -28,7 +28,7 @@ pub const TDD_14: [&str; 14] = [
     "COMMIT",
 ];
 
-/// The three that most steps need.
+/// The three phases that most steps need.
 pub(super) const TDD_3: [&str; 3] = ["RED", "GREEN", "COMMIT"];
 
 /// The gates for the steps of a workflow. Markers in a prompt switch them on; this section is not needed for that.
@@ -45,12 +45,12 @@ pub struct DesConfig {
     pub phases: Option<PhaseList>,
     /// Sections that a gated prompt must have, as a heading or as `<!-- DES-SECTION: NAME -->`.
     pub required_sections: Option<List<Name, 0, 100>>,
-    /// Phases that count only when `conclaude des run` recorded the run of a command: a list of names, or a map such as
-    /// `GREEN: npm test`, whose command is then the only one that counts. `RED` and `RED_*` expect it to fail.
+    /// Phases that count only if `conclaude des run` recorded the run of a command: a list of names, or a map such as `GREEN: npm
+    /// test`. With a map, only that command counts. `RED` and `RED_*` expect it to fail.
     pub evidence: Option<EvidenceConfig>,
     /// What happens if a file of the step was changed after its last proof. Default: `warn`.
     pub stale_evidence: Option<Reaction>,
-    /// A language model that is asked when an agent stops.
+    /// A language model that reviews an agent's work when it stops.
     pub judge: Option<JudgeConfig>,
 }
 
@@ -66,7 +66,7 @@ pub enum ScopeMode {
     Off,
 }
 
-/// A language model that is asked when an agent stops. It can only add a block, never remove one.
+/// A language model that reviews an agent's work when it stops. It can only add a block, never remove one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct JudgeConfig {
@@ -77,11 +77,11 @@ pub struct JudgeConfig {
     pub model: Option<NonBlank>,
     /// The timeout in seconds, or as `30s`, `2m`. Default: 30.
     pub timeout: Option<Seconds<1, 600>>,
-    /// What happens when the model cannot be asked or gives no valid answer. Default: `allow`.
+    /// What happens if the model cannot be reached or gives no valid answer. Default: `allow`.
     pub on_error: Option<OnJudgeError>,
 }
 
-/// What happens when the judge cannot be asked or gives no valid answer.
+/// What happens if the judge cannot be reached or gives no valid answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnJudgeError {
@@ -91,7 +91,7 @@ pub enum OnJudgeError {
     Block,
 }
 
-/// The names of the two usual lists of phases.
+/// The names of the two built-in lists of phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[schemars(inline, description = "")]
 pub enum PhaseSet {
@@ -162,7 +162,7 @@ impl From<Either<PhaseSet, PhaseNames>> for PhaseList {
 type EvidenceList = List<Name, 0, MAX_PHASES>;
 type EvidenceCommands = Entries<Name, Option<NonBlank>, MAX_PHASES>;
 
-/// A list of phases, or a map of phases to the only command that counts.
+/// A list of phases, or a map from phases to the only command that counts.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(from = "Either<EvidenceList, EvidenceCommands>")]
 #[schemars(with = "Either<EvidenceList, EvidenceCommands>")]
@@ -195,7 +195,7 @@ impl EvidenceConfig {
         phases.iter().chain(commands.iter().map(|(phase, _)| phase)).map(Name::as_str)
     }
 
-    /// The phases whose command the config owns.
+    /// The phases whose command is set in the config.
     pub(super) fn commands(&self) -> impl Iterator<Item = (&str, &str)> {
         let commands = match self {
             EvidenceConfig::Phases(_) => &[][..],
@@ -234,7 +234,7 @@ pub struct AuditConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RecordedOutput {
-    /// Of a command that failed, the last 40 lines, at most 4,096 bytes.
+    /// The last 40 lines of a failed command, at most 4,096 bytes.
     Failure,
     /// None.
     Never,
@@ -279,7 +279,7 @@ impl DesConfig {
         self.evidence.iter().flat_map(EvidenceConfig::phases).collect()
     }
 
-    /// The phases whose command the config owns.
+    /// The phases whose command is set in the config.
     #[must_use]
     pub fn evidence_commands(&self) -> Vec<(&str, &str)> {
         self.evidence.iter().flat_map(EvidenceConfig::commands).collect()
@@ -305,7 +305,7 @@ impl DesConfig {
     }
 }
 
-/// The settings of a gate. Gate 1 saves them: the agent could change the config later.
+/// The settings of a gate. Gate 1 saves them, because the agent could change the config later.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GateConfig {
@@ -325,7 +325,7 @@ impl GateConfig {
         GateConfig { des: config.des.clone().unwrap_or_default(), max_blocks: config.max_blocks() }
     }
 
-    /// The same without a judge that is not trusted.
+    /// The same without an untrusted judge.
     #[must_use]
     pub fn trusted(mut self, origins: &Origins) -> GateConfig {
         if origins.untrusted(&JUDGE).is_some() {
@@ -334,7 +334,7 @@ impl GateConfig {
         self
     }
 
-    /// The keys whose meaning differs, as the config writes them.
+    /// The keys whose effective values differ, as the config writes them.
     #[must_use]
     pub fn differing(&self, other: &GateConfig) -> Vec<&'static str> {
         let (a, b) = (&self.des, &other.des);
@@ -382,7 +382,7 @@ mod tests {
     #[test]
     fn every_key_that_counts_is_compared() {
         assert_eq!(of(FULL).differing(&of(FULL)), Vec::<&str>::new());
-        // What is written out and what is the default mean the same.
+        // An explicit default equals a missing key.
         assert_eq!(
             of("{}").differing(&of("des: {scope: block, enabled: true}\nmaxBlocks: 3")),
             Vec::<&str>::new()

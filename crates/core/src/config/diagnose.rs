@@ -1,4 +1,4 @@
-//! All problems of a config at once, each with its position, the line itself, and what to do.
+//! All problems of a config at once, each with its position, its line, and the fix.
 
 use std::fmt;
 use std::ops::Range;
@@ -18,7 +18,8 @@ mod problem;
 pub use problem::{LocatedProblem, Problem, Remark, Style, note, warning};
 use problem::{SourceFile, renderer};
 
-/// Whether a text, which may not be YAML, has a key that starts so. A key with a typo at its end is found, too. Comments have no keys.
+/// Whether a text, which may not be YAML, has a key with this start. A typo at the end of the key does not matter. Keys in
+/// comments do not count.
 fn has_key(text: &str, key: &str) -> bool {
     let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     text.lines().any(|line| {
@@ -36,7 +37,7 @@ fn has_key(text: &str, key: &str) -> bool {
 /// Further problems are counted, not shown.
 const MAX_SHOWN: usize = 20;
 
-/// What a user does about a config that is not trusted.
+/// What the user does about an untrusted config.
 pub const TRUST_IT: &str = "Look at the file, then run `conclaude trust` in the project";
 
 /// Why a config cannot be used.
@@ -49,7 +50,7 @@ pub struct ConfigError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ConfigErrorKind {
     Unreadable(String),
-    /// It is somebody else's, and the user has not agreed to it.
+    /// The user has not trusted it.
     Untrusted(String),
     Invalid {
         text: String,
@@ -99,18 +100,18 @@ impl ConfigError {
         }
     }
 
-    /// Whether the file may have this section: a broken file is searched as text, and what it extends is not known.
+    /// Whether the file may have this section. A broken file is searched as text, and what it extends is unknown.
     #[must_use]
     pub fn mentions(&self, section: &str) -> bool {
         match &self.kind {
             ConfigErrorKind::Invalid { text, .. } => has_key(text, section) || has_key(text, "extends"),
-            // What it would have said is not known.
+            // Its content is unknown.
             ConfigErrorKind::Unreadable(_) => true,
             ConfigErrorKind::Untrusted(_) => false,
         }
     }
 
-    /// What is wrong in this part of the text.
+    /// The first problem in this part of the text.
     pub(super) fn title_in(&self, range: &Range<usize>) -> Option<&str> {
         let ConfigErrorKind::Invalid { problems, .. } = &self.kind else { return None };
         // They are in the order of the file, and there may be thousands.
@@ -118,7 +119,7 @@ impl ConfigError {
         if range.contains(&first.span.start) { Some(&first.title) } else { None }
     }
 
-    /// One line for a reader who can look up the rest.
+    /// One line for readers who can look up the rest.
     #[must_use]
     pub fn brief(&self) -> String {
         match &self.kind {
@@ -129,7 +130,7 @@ impl ConfigError {
         }
     }
 
-    /// Every problem with its position, for programs; none if the file cannot be read.
+    /// Every problem with its position, for programs. Empty if the file cannot be read.
     #[must_use]
     pub fn located(&self) -> Vec<LocatedProblem<'_>> {
         let ConfigErrorKind::Invalid { text, problems } = &self.kind else { return Vec::new() };
@@ -161,7 +162,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// A file whose values do not make the structs: reading them stops at the first problem.
+/// A file whose values do not fit the structs. Reading them stops at the first problem.
 #[derive(Clone, Copy)]
 pub(super) struct InvalidFile<'a> {
     pub(super) path: &'a Path,

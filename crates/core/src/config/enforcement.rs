@@ -1,9 +1,9 @@
-//! `enforce`: who else keeps the rules for files.
+//! `enforce`: who else enforces the rules for files.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Something of Claude Code's that rules for files are compiled into.
+/// A part of Claude Code that rules for files are compiled into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Enforcer {
@@ -13,7 +13,7 @@ pub enum Enforcer {
     Permissions,
 }
 
-/// Which of them a config asks for.
+/// The enforcers that a config names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Enforcers {
     pub sandbox: bool,

@@ -1,4 +1,4 @@
-//! The sections of events that have keys beside their commands: `stop`, `messageDisplay` and `userPromptSubmit`.
+//! The sections of events with further keys besides their commands: `stop`, `messageDisplay` and `userPromptSubmit`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,24 +10,24 @@ use super::{NonBlank, Remark};
 use crate::pattern::MatchMode;
 use crate::yaml::Located;
 
-/// What happens when Claude itself stops: commands, and whether it is asked to continue.
+/// What happens when Claude itself stops: commands, and whether it must continue.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct StopConfig {
     /// Which of several matching patterns run. Default: `all`.
     #[serde(rename = "match")]
     mode: Option<MatchMode>,
-    /// The commands, whose `onFailure` is `block` by default. They do not run while background agents do: the stop comes
-    /// again when those have stopped.
+    /// The commands. Their `onFailure` is `block` by default. They do not run while background agents do: the stop comes again
+    /// when those have stopped.
     commands: Option<CommandMap>,
     /// Makes Claude continue after every stop, as often as `maxBlocks` allows for one prompt. Default: false.
     pub infinite: Option<bool>,
-    /// What Claude is then asked to do. Default: `continue`.
+    /// The request to Claude then. Default: `continue`.
     pub infinite_message: Option<NonBlank>,
 }
 
 impl StopConfig {
-    /// The part that every event has.
+    /// The keys that every event has.
     pub(super) fn take_section(&mut self) -> EventConfig {
         EventConfig { mode: self.mode.take(), commands: self.commands.take() }
     }
@@ -41,7 +41,7 @@ impl StopConfig {
         }
     }
 
-    /// What Claude is asked to do instead of stopping.
+    /// The request to Claude instead of stopping.
     pub fn infinite(&self) -> Option<&str> {
         if self.infinite != Some(true) {
             return None;
@@ -59,12 +59,12 @@ pub struct MessageDisplayConfig {
     mode: Option<MatchMode>,
     /// The commands.
     commands: Option<CommandMap>,
-    /// Run them for the last part of a message alone: a message comes in many parts. Default: true.
+    /// Run them only for the last part of a message: a message comes in many parts. Default: true.
     pub only_final: Option<bool>,
 }
 
 impl MessageDisplayConfig {
-    /// The part that every event has.
+    /// The keys that every event has.
     pub(super) fn take_section(&mut self) -> EventConfig {
         EventConfig { mode: self.mode.take(), commands: self.commands.take() }
     }
@@ -81,15 +81,15 @@ pub struct UserPromptSubmitConfig {
     /// Which of several matching patterns run. Default: `all`.
     #[serde(rename = "match")]
     mode: Option<MatchMode>,
-    /// The commands. What one prints is given to Claude with `context: true`.
+    /// The commands. Claude reads the output of one with `context: true`.
     commands: Option<CommandMap>,
-    /// Text that Claude is given with prompts that match.
+    /// Text that Claude reads with matching prompts.
     pub context_rules: Option<List<Located<ContextRuleConfig>, 0, 200>>,
-    /// Commands that run when the prompt is a slash command: the patterns are compared with its name, without the `/`.
+    /// Commands that run if the prompt is a slash command: the patterns are compared with its name, without the `/`.
     pub slash_commands: Option<EventConfig>,
 }
 
-/// Text that Claude is given with prompts that match.
+/// Text that Claude reads with matching prompts.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ContextRuleConfig {
@@ -97,9 +97,9 @@ pub struct ContextRuleConfig {
     pub pattern: RegexText,
     /// The text. `@path` in it is replaced by that file of the project.
     pub prompt: NonBlank,
-    /// Whether the rule counts. Default: `true`.
+    /// Whether the rule applies. Default: `true`.
     pub enabled: Option<bool>,
-    /// Whether upper and lower case of ASCII are the same. Default: `false`.
+    /// Whether the case of ASCII letters is ignored. Default: `false`.
     pub case_insensitive: Option<bool>,
 }
 
@@ -111,14 +111,14 @@ impl ContextRuleConfig {
     /// The first part of the prompt that matches.
     ///
     /// # Errors
-    /// When the expression cannot be evaluated.
+    /// If the expression cannot be evaluated.
     pub fn found_in<'a>(&self, prompt: &'a str) -> Result<Option<&'a str>, RegexError> {
         self.pattern.found_in(prompt, self.case_insensitive.unwrap_or(false))
     }
 }
 
 impl UserPromptSubmitConfig {
-    /// The part that every event has.
+    /// The keys that every event has.
     pub(super) fn take_section(&mut self) -> EventConfig {
         EventConfig { mode: self.mode.take(), commands: self.commands.take() }
     }
@@ -132,7 +132,7 @@ impl UserPromptSubmitConfig {
             })
     }
 
-    /// The rules that apply to some prompt, with their numbers.
+    /// The rules that apply to some prompts only, with their numbers.
     pub fn rules(&self) -> impl Iterator<Item = (usize, &Located<ContextRuleConfig>)> {
         let all = self.context_rules.iter().flatten().enumerate();
         all.filter(|(_, rule)| rule.value.is_enabled())
@@ -144,7 +144,7 @@ impl UserPromptSubmitConfig {
 
     pub(super) fn warnings(&self, found: &mut Vec<Remark>) {
         for (number, rule) in self.rules() {
-            // `^$` is found in no other text.
+            // `^$` matches no other text.
             let is_everywhere = |text| rule.value.found_in(text) == Ok(Some(""));
             if is_everywhere("") && is_everywhere("\u{2020}") {
                 let keys = ["userPromptSubmit", "contextRules", &number.to_string(), "pattern"];

@@ -1,4 +1,4 @@
-//! Adds a file or a pack to `extends` in the text of a config. Everything else stays as it is, comments too.
+//! Adds a file or a pack to `extends` in the text of a config. Everything else stays unchanged, including comments.
 
 use std::path::Path;
 
@@ -16,10 +16,10 @@ pub enum ExtensionError {
     ByHand(String),
 }
 
-/// The text with one more entry of `extends`; none if it has that already.
+/// The text with one more entry of `extends`. `None` if it already has that entry.
 ///
 /// # Errors
-/// Where the text is not a valid config, or is written so that the entry cannot be added to it.
+/// If the text is not a valid config, or is written in a way that the entry cannot be added to.
 pub fn with_extended(text: &str, path: &Path, name: &str) -> Result<Option<String>, ExtensionError> {
     let config = ConclaudeConfig::parse(text, path).map_err(ExtensionError::Invalid)?;
     if config.extended().any(|one| one == name) {
@@ -38,7 +38,7 @@ pub fn with_extended(text: &str, path: &Path, name: &str) -> Result<Option<Strin
     }
 }
 
-/// Where something is inserted, in bytes, and what.
+/// The inserted text and its position in bytes.
 fn insertion(text: &str, entry: &str) -> Option<(usize, String)> {
     let plain = yaml::without_bom(text);
     let mark = text.len() - plain.len();
@@ -88,8 +88,8 @@ fn line_end(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
-/// The start of the first section with the comment directly above it. A comment at the top of the file may be about all of it or
-/// about that section: the end of the file separates it from neither.
+/// The start of the first section, with the comment directly above it. A comment at the top of the file may belong to the file or
+/// to that section, so nothing is inserted between them.
 fn first_line(text: &str, entries: &[MapEntry]) -> usize {
     let Some((key, _)) = entries.first() else { return text.len() };
     let before = text.get(..key.span.start).unwrap_or_default();

@@ -27,7 +27,7 @@ pub struct PreToolUseConfig {
     pub unreadable_files: Option<Vec<Located<FileRuleConfig>>>,
     /// No new file directly in the project's root, and no `mkdir new` or `mkdir -p new/x` there. Default: `false`.
     pub prevent_root_additions: Option<Located<SwitchConfig>>,
-    /// Where nothing new may be created.
+    /// Files that may not be created.
     pub prevent_additions: Option<Vec<Located<FileRuleConfig>>>,
     /// Files that git ignores may not be written. Default: `false`.
     pub prevent_update_git_ignored: Option<Located<SwitchConfig>>,
@@ -37,13 +37,13 @@ pub struct PreToolUseConfig {
     pub worktree_fence: Option<Located<SwitchConfig>>,
 }
 
-/// What a guard refuses.
+/// What a guard protects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GuardSubject {
     Writing,
     Reading,
     Tools,
-    /// Writing outside of a worktree. It applies by itself.
+    /// Writing outside of a worktree. This guard is always on.
     Fence,
 }
 
@@ -89,7 +89,7 @@ fn repeated<T: PartialEq>(rules: &[Located<T>]) -> usize {
 }
 
 impl PreToolUseConfig {
-    /// The part that every event has.
+    /// The keys that every event has.
     pub(super) fn take_section(&mut self) -> EventConfig {
         EventConfig { mode: self.mode.take(), commands: self.commands.take() }
     }
@@ -105,14 +105,14 @@ impl PreToolUseConfig {
             usize::from(switch.as_ref().is_some_and(|on| on.value.0.enabled))
         };
         let files = [&self.uneditable_files, &self.unreadable_files, &self.prevent_additions];
-        // The fence is on by default wherever guards run. Writing it down means that they should run.
+        // The fence is on by default wherever guards run. If the config sets it, guards must run.
         let switches = [&self.prevent_root_additions, &self.prevent_update_git_ignored, &self.worktree_fence];
         files.into_iter().flatten().map(Vec::len).sum::<usize>()
             + switches.into_iter().map(is_on).sum::<usize>()
             + self.tool_usage_validation.as_ref().map_or(0, Vec::len)
     }
 
-    /// The same where a rule counts once, however many layers have it.
+    /// The number of distinct rules in all layers.
     pub fn count_distinct(&self) -> usize {
         let files = [&self.uneditable_files, &self.unreadable_files, &self.prevent_additions];
         let repeated = files.into_iter().flatten().map(|rules| repeated(rules)).sum::<usize>()
@@ -120,7 +120,7 @@ impl PreToolUseConfig {
         self.count() - repeated
     }
 
-    /// The tools that its guards check, out of those that read, those that write, and those of others; `None` for all tools.
+    /// The tools that its guards check, among the reading, writing and other tools. `None` means all tools.
     pub fn tools(&self, reading: &[&str], writing: &[&str], others: &str) -> Option<Vec<String>> {
         if !self.has_any() {
             return Some(Vec::new());
@@ -137,37 +137,37 @@ impl PreToolUseConfig {
     }
 }
 
-/// A pattern of files, or one with more to say.
+/// A pattern of files, or a mapping with more keys.
 pub type FileRuleConfig = TextOr<FileRuleFields>;
 
-/// A pattern of files by gitignore's rules, for whom, and why.
+/// A gitignore pattern, with its agents and its message.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FileRuleFields {
-    /// By which `packs` changes the rule of a pack. In other files it has no meaning.
+    /// The name by which `packs` changes the rule of a pack. It has no effect in other files.
     pub name: Option<RuleName>,
-    /// `*.lock` at any depth, `src/gen/` from the root, `~/.ssh/`, or `!…` to free again what an earlier pattern covers.
+    /// `*.lock` at any depth, `src/gen/` from the root, `~/.ssh/`, or `!…` for an exception to an earlier pattern.
     pub pattern: FileGlob,
-    /// Why, and what to do instead: all that Claude reads besides the place of the rule.
+    /// The reason, and what to do instead: all that Claude reads besides the rule's position.
     pub message: Option<String>,
     /// A glob over the subagent's name; `main` is the main thread. Default: everybody.
     pub agent: Option<NameGlob>,
-    /// Whether it leaves the project's own files alone: a project may be below `/usr/src`. Default: `false`.
+    /// Whether it excludes the project's own files: a project may be below `/usr/src`. Default: `false`.
     pub outside: Option<bool>,
     /// What the rule does. Default: `block`.
     pub action: Option<FileAction>,
-    /// What is done about a file that does not exist yet and would be created. Default: as `action`.
+    /// What happens to a file that does not exist yet and would be created. Default: as `action`.
     pub create: Option<RuleAction>,
-    /// What is done about a file that a shell would read as its own commands (`. ./.env`). Default: as `action`.
+    /// What happens to a file that a shell would read as its own commands (`. ./.env`). Default: as `action`.
     pub source: Option<RuleAction>,
-    /// An inner layer of the config may free what it covers. Default: `false`.
+    /// Whether an inner layer of the config may make exceptions to it. Default: `false`.
     pub overridable: Option<bool>,
 }
 
 impl Shorthand for FileRuleFields {
     type Short = FileGlob;
     const NAME: &str = "FileRule";
-    const DESCRIPTION: &str = "A pattern of files by gitignore's rules, or one with more to say.";
+    const DESCRIPTION: &str = "A gitignore pattern, or a mapping with more keys.";
 }
 
 impl From<FileGlob> for FileRuleFields {
@@ -186,25 +186,25 @@ impl From<FileGlob> for FileRuleFields {
     }
 }
 
-/// `true` or `false`, or that with more to say.
+/// `true` or `false`, or a mapping with more keys.
 pub type SwitchConfig = TextOr<SwitchFields>;
 
-/// A switch that an inner layer of the config may set back.
+/// A switch that an inner layer of the config may reset.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SwitchFields {
     /// Whether it is on.
     pub enabled: bool,
-    /// Why, and what to do instead. `{file_path}` is the file, `{tool}` the tool.
+    /// The reason, and what to do instead. `{file_path}` is the file, `{tool}` the tool.
     pub message: Option<String>,
-    /// An inner layer of the config may switch it off. Default: `false`.
+    /// Whether an inner layer of the config may switch it off. Default: `false`.
     pub overridable: Option<bool>,
 }
 
 impl Shorthand for SwitchFields {
     type Short = bool;
     const NAME: &str = "Switch";
-    const DESCRIPTION: &str = "`true` or `false`, or that with more to say.";
+    const DESCRIPTION: &str = "`true` or `false`, or a mapping with more keys.";
 }
 
 impl From<bool> for SwitchFields {
@@ -217,43 +217,54 @@ impl From<bool> for SwitchFields {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ToolRuleConfig {
-    /// By which `packs` changes the rule of a pack. In other files it has no meaning.
+    /// The name by which `packs` changes the rule of a pack. It has no effect in other files.
     pub name: Option<RuleName>,
-    /// A glob over the tool's name, or Claude Code's notation: `Bash(npm publish*)`, `Edit(./docs/**)`, `WebFetch(domain:example.com)`, `Agent(coder)`. A rule for `Bash` is one for `Monitor` as well, and one that blocks or asks for `PowerShell`.
+    /// A glob over the tool's name, or Claude Code's notation: `Bash(npm publish*)`, `Edit(./docs/**)`,
+    /// `WebFetch(domain:example.com)`, `Agent(coder)`. A rule for `Bash` also applies to `Monitor`, and to `PowerShell` if it
+    /// blocks or asks.
     pub tool: ToolPatternText,
-    /// A pattern of the files that it touches, also by a shell command, or that the input of an MCP server's tool names; empty for any.
+    /// A pattern of the files that it uses, directly or by a shell command, or that the input of an MCP server's tool names;
+    /// empty for any.
     #[serde(default, deserialize_with = "blank_is_none")]
     #[schemars(with = "Option<OptionalFileGlob>")]
     pub pattern: Option<FileGlob>,
-    /// What is done to the files of `pattern`: `read`, `write` (also deleting) or `delete` (also moving away). Default: anything.
+    /// The access to the files of `pattern`: `read`, `write` (including deleting) or `delete` (including moving away). Default:
+    /// any.
     pub access: Option<FileAccess>,
-    /// Whether `pattern` leaves the project's own files and temporary ones alone. Default: `false`.
+    /// Whether `pattern` excludes the project's own files and temporary ones. Default: `false`.
     pub outside: Option<bool>,
-    /// Whether `pattern` covers only what it names, not what is in such a directory; `./` is the project's root then. Default: `false`.
+    /// Whether `pattern` covers only what it names, not the content of such a directory; `./` is the project's root then.
+    /// Default: `false`.
     pub exact: Option<bool>,
-    /// A glob over each simple command (its words joined by one space). One that denies is also compared with its plain form: `/usr/bin/git -C x push` is `git push`. With `|`, `;`, `&`, `<` or `>` it is compared with pipelines and the whole text, too.
+    /// A glob over each simple command (its words joined by one space). A rule that denies is also compared with the plain form:
+    /// `/usr/bin/git -C x push` is `git push`. A glob with `|`, `;`, `&`, `<` or `>` is also compared with pipelines and the
+    /// whole text.
     pub command_pattern: Option<CommandGlob>,
-    /// Whether `commandPattern` is compared only with what is known. A word that is not known before the command runs is not asked about. Default: `false`.
+    /// Whether `commandPattern` is compared only with known words. Without this, a word that is unknown before the command runs
+    /// is asked about. Default: `false`.
     pub known: Option<bool>,
-    /// A glob over each statement of SQL that a client of a database is given: by an option, a here document or a pipe. It is compared without comments, the content of strings, more than one space, and regard to case.
+    /// A glob over each SQL statement that a database client gets: by an option, a here document or a pipe. Comments, the content
+    /// of strings, repeated spaces and case are ignored.
     pub sql_pattern: Option<CommandGlob>,
-    /// A glob over statements that `sqlPattern` does not mean: `* where *`.
+    /// A glob over statements that are exceptions to `sqlPattern`: `* where *`.
     pub sql_unless: Option<CommandGlob>,
-    /// The command must also have one of these options, such as `-f` and `--force`: also in `-uf`, `--forc` and `--force=x`; not as the value of another option or after `--`.
+    /// The command must also have one of these options, such as `-f` and `--force`: also in `-uf`, `--forc` and `--force=x`; not
+    /// as the value of another option or after `--`.
     pub options: Option<OptionNames>,
     /// The command must have none of these options, such as `--dry-run`. One with the value `none` or `false` does not count.
     pub without: Option<OptionNames>,
-    /// Whether `commandPattern` is compared without regard to case. Default: `false`.
+    /// Whether `commandPattern` ignores case. Default: `false`.
     pub case_insensitive: Option<bool>,
-    /// Whether the command is compared as a whole, or its beginning up to the end of a word. Default: `full`.
+    /// Whether the whole command is compared, or its start up to the end of a word. Default: `full`.
     pub match_mode: Option<CommandMatch>,
     /// What the rule does.
     pub action: ToolAction,
-    /// Why, and what to do instead: all that Claude reads besides the place of the rule, or the user where `action` is `ask`.
+    /// The reason, and what to do instead: all that Claude reads besides the rule's position, or that the user reads if `action`
+    /// is `ask`.
     pub message: Option<String>,
     /// A glob over the subagent's name; `main` is the main thread. Default: everybody.
     pub agent: Option<NameGlob>,
-    /// A rule of an inner layer of the config may decide otherwise. Default: `false`.
+    /// Whether a rule of an inner layer of the config may decide otherwise. Default: `false`.
     pub overridable: Option<bool>,
 }
 
@@ -268,7 +279,7 @@ pub enum FileAction {
     Ask,
 }
 
-/// What is done to a file.
+/// The access to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FileAccess {
@@ -286,7 +297,7 @@ pub enum FileAccess {
 pub enum CommandMatch {
     /// All of it.
     Full,
-    /// Its beginning, up to the end of a word.
+    /// Its start, up to the end of a word.
     Prefix,
 }
 

@@ -1,4 +1,4 @@
-//! The files that make a config: whose they are, how each is read, and how they become one config.
+//! The files of a config: their layers, how each is read, and how they become one config.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ mod tree_merger;
 pub use origins::Origins;
 pub use switches::{IdleSwitch, PackSwitch};
 
-/// Whose file it is, the outermost first: later ones win. What a file extends belongs to its layer.
+/// The owner of a file, the outermost first: later ones win. A file that it extends belongs to the same layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
     /// `config.yaml` in the user's config folder.
@@ -44,11 +44,11 @@ pub struct Source {
     /// `pack:name` for a pack.
     pub path: PathBuf,
     pub text: String,
-    /// Why nothing of it may run.
+    /// Why nothing in it may run.
     pub untrusted: Option<String>,
 }
 
-/// The prefix of what is part of the program.
+/// The prefix of the names of packs, which are part of the program.
 pub const PACK: &str = "pack:";
 
 impl Source {
@@ -59,17 +59,17 @@ impl Source {
     }
 }
 
-/// A file of the project by its path there, any other by its whole path.
+/// A file of the project by its path there, any other file by its absolute path.
 #[must_use]
 pub fn file_name(path: &Path, root: Option<&Path>) -> String {
     root.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path).display().to_string()
 }
 
-/// A file with its values that are valid.
+/// A file with its valid values.
 pub struct Part {
     pub source: Source,
     pub tree: Spanned<Node>,
-    /// Of a file alone. A pack is known to be valid, and is only read together with the file that extends it.
+    /// The config of this file alone. A pack is known to be valid, and is only read together with the file that extends it.
     pub config: Option<ConclaudeConfig>,
 }
 
@@ -77,12 +77,12 @@ pub struct Part {
 pub struct PartResult {
     pub part: Option<Part>,
     pub error: Option<ConfigError>,
-    /// Its rules that cannot be used.
+    /// Its unusable rules.
     pub unusable: Vec<UnusableRules>,
 }
 
 impl Part {
-    /// Reads a file. If a file has errors, its valid rules still apply, and nothing runs.
+    /// Reads a file. If the file has errors, its valid rules still apply, and nothing runs.
     pub fn read(source: Source, patterns: Patterns) -> PartResult {
         let error = match ConclaudeConfig::read(&source.text, &source.path, patterns) {
             Ok((config, tree)) => {
@@ -101,7 +101,7 @@ impl Part {
         PartResult { part: Some(part), error: Some(error), unusable }
     }
 
-    /// Only its rules: what extends it cannot be read, and none of it runs.
+    /// Only its rules: a file that it extends cannot be read, so nothing in it runs.
     pub fn only_rules(self) -> Option<Part> {
         let salvaged = salvage(self.tree)?;
         Some(Part { tree: salvaged.tree, config: Some(salvaged.config), ..self })
@@ -116,11 +116,11 @@ pub struct MergedConfig {
     pub errors: Vec<ConfigError>,
 }
 
-/// Makes one config of several files, the outermost first. A file that is valid alone, but not together with those before it, is left
-/// out and reported: it must not switch off outer layers.
+/// Makes one config of several files, the outermost first. A file that is valid alone, but not together with earlier ones, is
+/// left out and reported: it must not switch off outer layers.
 #[must_use]
 pub fn merge(mut parts: Vec<Part>, patterns: Patterns) -> MergedConfig {
-    // Most projects have one file, which is a config already.
+    // Most projects have one file, which is already a config.
     let alone = if parts.len() == 1 { parts.first_mut().and_then(|part| part.config.take()) } else { None };
     let mut origins = Origins::with_files(patterns);
     for Part { source, tree, .. } in parts {
@@ -137,7 +137,7 @@ pub fn merge(mut parts: Vec<Part>, patterns: Patterns) -> MergedConfig {
     }
 }
 
-/// The same for files that are not all valid together, to find out which are not.
+/// The same for files that are not valid together, to find the invalid ones.
 fn merge_one_by_one(sources: Vec<Source>, patterns: Patterns) -> MergedConfig {
     let mut merged = MergedConfig {
         config: ConclaudeConfig::default(),

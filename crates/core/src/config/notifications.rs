@@ -59,8 +59,8 @@ fn names() -> Vec<&'static str> {
 }
 
 impl NotificationsConfig {
-    /// Events that `hooks` names one by one. `*` is left out, since it means those that are registered anyway: all 33 of them
-    /// would start a process with every word that is displayed.
+    /// Events that `hooks` names one by one. `*` is left out, because it means only registered events: all 33 of them would start
+    /// a process with every displayed word.
     pub fn named(&self) -> impl Iterator<Item = EventKind> {
         let hooks = if self.enabled == Some(true) { self.hooks.as_ref() } else { None };
         hooks.into_iter().flatten().filter_map(|hook| match hook {
@@ -75,7 +75,7 @@ impl NotificationsConfig {
         {
             let what = format!("notifications: `{event}` is registered only if it has commands");
             let why =
-                "to register it only for notifications would change what Claude Code does, or slow it down";
+                "registering it only for notifications would change what Claude Code does, or slow it down";
             found.push(Remark::new(["notifications", "hooks"], what).because(why));
         }
         if self.enabled == Some(true) && self.hooks.as_ref().is_none_or(|hooks| hooks.is_empty()) {

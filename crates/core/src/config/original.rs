@@ -1,5 +1,5 @@
-//! Keys of the original conclaude (0.2.9): how each is called here, or what to write instead. Keys with a counterpart are replaced in
-//! the tree before anything reads it, so that the rest of the program knows only our keys.
+//! Keys of the original conclaude (0.2.9), with their names here or with advice. Keys with a counterpart are replaced in the tree
+//! before anything reads it, so the rest of the program knows only our keys.
 
 use crate::event::EventKind;
 use crate::yaml::{MapEntry, Node, Span, Spanned, Text};
@@ -11,24 +11,24 @@ pub enum KeyPlace<'a> {
     Top,
     /// A key of this section.
     Section(&'a str),
-    /// A key of a command, whatever its section.
+    /// A key of a command, in any section.
     Command,
     /// A key of an entry of `uneditableFiles`, or of `toolUsageValidation`.
     Rule,
 }
 
-/// What a key of the original is here.
+/// The counterpart of a key of the original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Replacement {
     /// The same under this name.
     Named(&'static str),
-    /// Something that is written otherwise, and is read as that.
+    /// A different notation here. It is converted.
     Rewritten(&'static str),
-    /// Nothing: what to do instead.
+    /// No counterpart: the advice.
     Instead(&'static str),
 }
 
-/// The one table of keys that are not ours. Sections and keys that mean the same here have no row.
+/// The table of all foreign keys. Sections and keys with the same meaning here have no row.
 pub(super) const KEYS: &[(KeyPlace<'static>, &str, Replacement)] = &[
     (KeyPlace::Top, "skillStart", Replacement::Named("subagentStart")),
     (KeyPlace::Top, "rules", Replacement::Instead("write its keys in `preToolUse`")),
@@ -97,7 +97,7 @@ pub(super) fn is_known(section: &str) -> bool {
     row(KeyPlace::Top, section).is_some()
 }
 
-/// What to write instead of a key that is not known here.
+/// What to write instead of an unknown key.
 pub fn instead(at: KeyPlace<'_>, key: &str) -> Option<String> {
     let replacement = row(at, key)?;
     let what = match replacement {
@@ -118,7 +118,7 @@ impl Replacement {
     }
 }
 
-/// A key of the original that was read as something else.
+/// A key of the original that was converted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OldKey {
     pub span: Span,
@@ -134,7 +134,7 @@ impl OldKey {
     }
 }
 
-/// Reads what the original writes otherwise as what it is here. What is left of its keys is unknown.
+/// Converts the original's notation into ours. Its remaining keys are unknown.
 pub fn translate(tree: &mut Spanned<Node>) -> Vec<OldKey> {
     let mut found = Vec::new();
     let Node::Map(sections) = &mut tree.value else { return found };
@@ -157,7 +157,7 @@ pub fn translate(tree: &mut Spanned<Node>) -> Vec<OldKey> {
     found
 }
 
-/// Gives keys their names here, unless a key of that name is there too: then one of them is a mistake.
+/// Renames keys, unless a key with the new name exists too: then one of them is a mistake.
 fn rename(entries: &mut [MapEntry], at: KeyPlace<'_>, found: &mut Vec<OldKey>) {
     for (of, old, replacement) in KEYS {
         let Replacement::Named(new) = replacement else { continue };
@@ -176,7 +176,7 @@ fn rules(list: &mut Spanned<Node>, found: &mut Vec<OldKey>) {
     for item in items {
         if let Node::Map(entries) = &mut item.value {
             rename(entries, KeyPlace::Rule, found);
-            // Claude Code calls it so.
+            // Claude Code uses this name.
             let action = entries.iter_mut().find(|(key, _)| key.value == "action");
             if let Some((_, Spanned { value: Node::Text(word), .. })) = action
                 && *word == "deny"
@@ -207,7 +207,7 @@ fn commands(section: &str, value: &mut Spanned<Node>, found: &mut Vec<OldKey>) {
     }
 }
 
-/// A list of commands that name their tool is one of lists by tool.
+/// Converts a list of commands that name their tool into one list per tool.
 fn by_tool(value: &mut Spanned<Node>, found: &mut Vec<OldKey>) {
     let Node::List(commands) = &mut value.value else { return };
     let has_tool = |command: &Spanned<Node>| match &command.value {
@@ -240,7 +240,7 @@ fn by_tool(value: &mut Spanned<Node>, found: &mut Vec<OldKey>) {
     value.value = Node::Map(lists);
 }
 
-/// `command` and `timeout` of `worktreeCreate` are its one command.
+/// Converts `command` and `timeout` of `worktreeCreate` into its one command.
 fn worktree_command(entries: &mut Vec<MapEntry>, found: &mut Vec<OldKey>) {
     if position(entries, "commands").is_some() || position(entries, "command").is_none() {
         return;
@@ -260,7 +260,7 @@ fn worktree_command(entries: &mut Vec<MapEntry>, found: &mut Vec<OldKey>) {
     }
 }
 
-/// The message of `preventRootAdditions` was a key of its own. There it was on by default.
+/// Converts the message of `preventRootAdditions`, which was a separate key. The switch was on by default.
 fn root_message(entries: &mut Vec<MapEntry>, found: &mut Vec<OldKey>) {
     const MESSAGE: &str = "preventRootAdditionsMessage";
     const SWITCH: &str = "preventRootAdditions";
@@ -298,7 +298,7 @@ fn take(entries: &mut Vec<MapEntry>, key: &str) -> Option<MapEntry> {
     position(entries, key).map(|at| entries.remove(at))
 }
 
-/// A key with its text; anything else stays, and is an error.
+/// Takes a key with its text. Any other value stays, and is an error.
 fn take_text(entries: &mut Vec<MapEntry>, key: &str) -> Option<(Spanned<Text>, Spanned<Text>)> {
     let index = position(entries, key)?;
     let (_, Spanned { value: Node::Text(text), span }) = entries.get(index)? else { return None };

@@ -1,4 +1,4 @@
-//! The section `packs`: what rules of packs do instead of what the pack says.
+//! The section `packs`: changes what rules of packs do.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::packs;
 /// The key of the section.
 pub const PACKS: &str = "packs";
 
-/// What a rule of a pack does, the strictest last.
+/// The action of a pack's rule, the strictest last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RuleAction {
@@ -37,7 +37,7 @@ impl RuleAction {
         }
     }
 
-    /// As configs have it.
+    /// The word in configs.
     #[must_use]
     pub fn named(word: &str) -> Option<RuleAction> {
         match word {
@@ -63,7 +63,7 @@ impl From<NonBlank> for RuleName {
 
 type SwitchEntries = Entries<String, Option<Entries<String, Option<RuleAction>, 1_000>>, 100>;
 
-/// What rules of packs do instead, by the pack and the rule. The values are applied where the files become one config.
+/// Changes what rules of packs do, by pack and rule. The values are applied when the files become one config.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "SwitchEntries")]
 pub struct PackSwitches;
@@ -121,7 +121,7 @@ impl JsonSchema for PackSwitches {
         };
         let packs: Map<String, Value> = packs::ALL.iter().map(of_pack).collect();
         json_schema!({
-            "description": "What rules of packs do instead, by the pack and the rule.",
+            "description": "Changes what rules of packs do, by pack and rule.",
             "type": "object",
             "properties": packs,
             "additionalProperties": false,

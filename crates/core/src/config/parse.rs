@@ -11,10 +11,10 @@ use super::{ConclaudeConfig, ConfigError, EventConfig, Patterns};
 use crate::event::{Blocking, EventKind};
 use crate::yaml::{self, Node, Spanned, SyntaxError, Text, ValueError};
 
-/// Keys with this prefix are free, for YAML anchors: they have no meaning.
+/// Keys with this prefix are ignored: they are for YAML anchors.
 const FREE_PREFIX: &str = "x-";
 
-/// Below these, keys are names: of agents and tools, of variables, of phases, of headers, of models, of attributes. There `x-ray` is one of them.
+/// Sections whose keys are names: of agents and tools, variables, phases, headers, models or attributes. There `x-ray` is a name.
 const NAMES: [&str; 6] = ["commands", "env", "evidence", "headers", "prices", "resource"];
 
 impl ConclaudeConfig {
@@ -57,7 +57,7 @@ impl ConclaudeConfig {
             .all(|(event, section)| event.blocking() != Blocking::Never || !section.may_block())
     }
 
-    /// Makes the config of a tree. A key that is not a field is the section of an event, known or of a newer Claude Code.
+    /// Makes the config from a tree. A key that is not a field is the section of an event, which may be of a newer Claude Code.
     pub(super) fn from_tree(tree: &Spanned<Node>) -> Result<ConclaudeConfig, ValueError> {
         let Node::Map(entries) = &tree.value else {
             return Ok(Option::deserialize(tree)?.unwrap_or_default());
@@ -79,7 +79,7 @@ impl ConclaudeConfig {
         Ok(config)
     }
 
-    /// Takes the commands out of a section that has further keys: the commands of all events are in one place.
+    /// Takes the commands out of a section with further keys: the commands of all events are in one place.
     fn take_section(&mut self, event: EventKind) -> Option<EventConfig> {
         match event {
             EventKind::PreToolUse => Some(Arc::make_mut(&mut self.guards).take_section()),
@@ -99,14 +99,14 @@ pub(super) fn null_is_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + D
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// The same for a value that is shared.
+/// The same for a shared value.
 pub(super) fn shared_or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> Result<Arc<T>, D::Error> {
     null_is_default(deserializer).map(Arc::new)
 }
 
-/// The values of a file, by the keys that they have here.
+/// The values of a file, by their keys here.
 pub(super) fn tree(text: &str) -> Result<Spanned<Node>, SyntaxError> {
     let mut tree = yaml::read(text)?;
     remove_free_keys(&mut tree);
@@ -115,8 +115,8 @@ pub(super) fn tree(text: &str) -> Result<Spanned<Node>, SyntaxError> {
     Ok(tree)
 }
 
-/// Whether the section of an event may be its list of commands. A list in the section of guards or permissions may be one of rules,
-/// which must not be taken for something else.
+/// Whether the section of an event may be its list of commands. A list in the section of guards or permissions may be a list of
+/// rules, and must not be misread.
 pub(super) fn may_be_list(event: EventKind) -> bool {
     !matches!(event, EventKind::PreToolUse | EventKind::PermissionRequest)
 }

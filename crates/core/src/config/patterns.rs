@@ -16,14 +16,14 @@ use shell_effects::glob::{Glob, GlobError, Kind};
 /// Why a text is not a glob over names.
 #[derive(Debug, Error)]
 pub(super) enum NameGlobError {
-    /// Alternatives that are separated as in Claude Code's own matchers would match nothing.
+    /// Alternatives with the separator of Claude Code's own matchers would match nothing.
     #[error("alternatives are written `{0}`")]
     Alternatives(String),
     #[error("{0}")]
     Glob(GlobError),
 }
 
-/// Makes a pattern of a text that is not blank.
+/// Makes a pattern from a text that is not blank.
 fn parse<T, E: ToString>(text: String, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<T, InvalidValue> {
     let text = NonBlank::try_from(text)?;
     let text = text.as_str();
@@ -37,7 +37,7 @@ fn parse<T, E: ToString>(text: String, parse: impl FnOnce(&str) -> Result<T, E>)
 pub struct NameGlob(Glob);
 
 impl NameGlob {
-    /// How the schema names it.
+    /// Its name in the schema.
     pub(super) const FORMAT: &str = "glob";
 
     pub fn as_str(&self) -> &str {
@@ -79,7 +79,7 @@ impl TryFrom<String> for NameGlob {
 pub struct CommandGlob(Glob);
 
 impl CommandGlob {
-    /// How the schema names it.
+    /// Its name in the schema.
     pub(super) const FORMAT: &str = "command-glob";
 
     pub fn as_str(&self) -> &str {
@@ -103,18 +103,18 @@ impl TryFrom<String> for CommandGlob {
     }
 }
 
-/// A pattern of files by gitignore's rules; `!` in front of it frees what it covers.
+/// A gitignore pattern. A leading `!` makes it an exception.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 #[schemars(with = "String", inline, description = "", extend("pattern" = NOT_BLANK, "format" = FileGlob::FORMAT))]
 pub struct FileGlob {
     written: String,
-    /// As if there were no home directory.
+    /// Without a home directory.
     pattern: FilePattern,
 }
 
 impl FileGlob {
-    /// How the schema names it.
+    /// Its name in the schema.
     pub(super) const FORMAT: &str = "gitignore";
 
     fn new(written: &str) -> Result<FileGlob, GlobError> {
@@ -126,15 +126,15 @@ impl FileGlob {
         &self.written
     }
 
-    /// Whether it frees what it covers.
+    /// Whether it is an exception.
     pub fn allows(&self) -> bool {
         self.written.starts_with('!')
     }
 
-    /// What it covers, either way.
+    /// The files that it covers, as a rule or as an exception.
     ///
     /// # Errors
-    /// Where the path of the home directory is longer than a pattern may be.
+    /// If the path of the home directory is longer than a pattern may be.
     pub fn pattern(&self, home: Option<&str>) -> Result<FilePattern, GlobError> {
         if self.written.contains('~') {
             return FilePattern::new(without_mark(&self.written), home);
@@ -196,7 +196,7 @@ pub struct ToolPatternText {
 }
 
 impl ToolPatternText {
-    /// How the schema names it.
+    /// Its name in the schema.
     pub(super) const FORMAT: &str = "tool-pattern";
 
     pub fn as_str(&self) -> &str {
@@ -223,7 +223,7 @@ impl ReadFrom for ToolPatternText {}
 pub(super) struct OptionName(String);
 
 impl OptionName {
-    /// How the schema names it.
+    /// Its name in the schema.
     pub(super) const FORMAT: &str = "option";
 
     pub(super) fn is_valid(text: &str) -> bool {
@@ -240,7 +240,7 @@ impl TryFrom<String> for OptionName {
     }
 }
 
-/// Options of a command, such as `-f` and `--force`. They are shared: there are many rules.
+/// Options of a command, such as `-f` and `--force`. They are shared, because there are many rules.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(from = "Vec<OptionName>")]
 #[schemars(with = "Vec<OptionName>", inline, description = "")]

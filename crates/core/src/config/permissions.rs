@@ -11,10 +11,10 @@ use crate::dialect::claude::tools;
 use crate::pattern::MatchMode;
 use crate::yaml::Located;
 
-/// Rules. More than this are not compared at every request.
+/// Rules. Only this many are compared at every request.
 type RuleList<T> = List<Located<T>, 0, 500>;
 
-/// What is answered where Claude Code would ask the user for permission, and commands that run then.
+/// Answers instead of the user when Claude Code would ask for permission, and commands that run then.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct PermissionRequestConfig {
@@ -23,25 +23,24 @@ pub struct PermissionRequestConfig {
     mode: Option<MatchMode>,
     /// Lists of commands by pattern, or one list for all. One that blocks denies the permission.
     commands: Option<CommandMap>,
-    /// What is answered where no rule matches. Default: `ask`.
+    /// The answer if no rule matches. Default: `ask`.
     pub default: Option<Located<DefaultConfig>>,
-    /// What is allowed without asking, unless a rule of `deny` matches or a guard asks about it.
+    /// Uses that are allowed without asking, unless a rule of `deny` matches or a guard asks about it.
     pub allow: Option<RuleList<AllowRuleConfig>>,
-    /// What is denied without asking.
+    /// Uses that are denied without asking.
     pub deny: Option<RuleList<DenyRuleConfig>>,
 }
 
 /// An answer, or one that inner layers may relax.
 type DefaultConfig = TextOr<DefaultFields>;
 
-/// What is answered where no rule matches, and whether an inner layer of the config may answer otherwise.
+/// The answer if no rule matches, and whether an inner layer of the config may answer otherwise.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DefaultFields {
     /// The answer.
     pub answer: PermissionDefault,
-    /// Where it is `deny`: rules of `allow` in an inner layer of the config count, and so does another `default` there.
-    /// Default: `false`.
+    /// With `deny`: whether rules of `allow` and another `default` in an inner layer of the config count. Default: `false`.
     pub overridable: Option<bool>,
 }
 
@@ -49,7 +48,7 @@ impl Shorthand for DefaultFields {
     type Short = PermissionDefault;
     const NAME: &str = "PermissionDefaultConfig";
     const DESCRIPTION: &str =
-        "What is answered where no rule matches: a word, or one that an inner layer of the config may relax.";
+        "The answer if no rule matches: a word, or a mapping that lets inner layers relax it.";
 }
 
 impl From<PermissionDefault> for DefaultFields {
@@ -58,7 +57,7 @@ impl From<PermissionDefault> for DefaultFields {
     }
 }
 
-/// What is answered where no rule matches.
+/// The answer if no rule matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PermissionDefault {
@@ -74,7 +73,7 @@ pub enum PermissionDefault {
 impl ReadFrom for PermissionDefault {}
 
 impl PermissionRequestConfig {
-    /// The part that every event has.
+    /// The keys that every event has.
     pub(super) fn take_section(&mut self) -> EventConfig {
         EventConfig { mode: self.mode.take(), commands: self.commands.take() }
     }
@@ -83,26 +82,26 @@ impl PermissionRequestConfig {
         self.default.as_ref().map(|default| default.value.0.answer).unwrap_or_default()
     }
 
-    /// How many rules there are; a default that answers is one.
+    /// The number of rules, including a default that answers.
     pub fn count(&self) -> usize {
         let lists = self.allow.iter().map(|rules| rules.len()).sum::<usize>()
             + self.deny.iter().map(|rules| rules.len()).sum::<usize>();
         lists + usize::from(self.fallback() != PermissionDefault::Ask)
     }
 
-    /// Whether anything but the user can answer.
+    /// Whether anything other than the user can answer.
     pub fn has_rules(&self) -> bool {
         self.may_allow()
             || self.deny.iter().flatten().next().is_some()
             || self.fallback() != PermissionDefault::Ask
     }
 
-    /// Whether it can make Claude Code use a tool that the user was not asked about.
+    /// Whether it can make Claude Code use a tool without asking the user.
     pub fn may_allow(&self) -> bool {
         self.allow.iter().flatten().next().is_some() || self.fallback() == PermissionDefault::Allow
     }
 
-    /// The same rules, where only those of trusted files allow anything.
+    /// The same rules, but only those of trusted files allow anything.
     pub fn trusted(&self, is_trusted: impl Fn(usize) -> bool) -> PermissionRequestConfig {
         let allows = |default: &Located<DefaultConfig>| default.value.0.answer == PermissionDefault::Allow;
         let default = self.default.clone().filter(|default| !allows(default) || is_trusted(default.source));
@@ -111,7 +110,7 @@ impl PermissionRequestConfig {
         PermissionRequestConfig { default, allow, ..self.clone() }
     }
 
-    /// The tools that its rules are about; none for all.
+    /// The tools that its rules concern. `None` means all tools.
     pub fn tools(&self) -> Option<Vec<String>> {
         if self.fallback() != PermissionDefault::Ask {
             return None;
@@ -135,7 +134,7 @@ impl PermissionRequestConfig {
     }
 }
 
-/// Uses of a tool that are allowed, and for whom.
+/// Allowed uses of a tool, with their agents.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AllowRuleFields {
@@ -146,7 +145,7 @@ pub struct AllowRuleFields {
     pub agent: Option<NameGlob>,
 }
 
-/// Uses of a tool that are denied, to whom, and why.
+/// Denied uses of a tool, with their agents and the message.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DenyRuleFields {
@@ -156,20 +155,20 @@ pub struct DenyRuleFields {
     pub agent: Option<NameGlob>,
     /// What to do instead.
     pub message: Option<String>,
-    /// A rule of `allow` in an inner layer of the config may allow what it covers. Default: `false`.
+    /// Whether a rule of `allow` in an inner layer of the config may allow what it covers. Default: `false`.
     pub overridable: Option<bool>,
 }
 
-/// A pattern, or one with more to say.
+/// A pattern, or a mapping with more keys.
 pub type AllowRuleConfig = TextOr<AllowRuleFields>;
 
-/// A pattern, or one with more to say.
+/// A pattern, or a mapping with more keys.
 pub type DenyRuleConfig = TextOr<DenyRuleFields>;
 
 impl Shorthand for AllowRuleFields {
     type Short = ToolPatternText;
     const NAME: &str = "AllowRule";
-    const DESCRIPTION: &str = "Uses of a tool that are allowed: a pattern, or one with more to say.";
+    const DESCRIPTION: &str = "Uses of a tool that are allowed: a pattern, or a mapping with more keys.";
 }
 
 impl From<ToolPatternText> for AllowRuleFields {
@@ -181,7 +180,7 @@ impl From<ToolPatternText> for AllowRuleFields {
 impl Shorthand for DenyRuleFields {
     type Short = ToolPatternText;
     const NAME: &str = "DenyRule";
-    const DESCRIPTION: &str = "Uses of a tool that are denied: a pattern, or one with more to say.";
+    const DESCRIPTION: &str = "Uses of a tool that are denied: a pattern, or a mapping with more keys.";
 }
 
 impl From<ToolPatternText> for DenyRuleFields {

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::values::NonBlank;
 
-/// A compiled expression takes no more memory than this.
+/// The memory limit of a compiled expression.
 const MAX_COMPILED: usize = 1 << 18;
 
 /// Why a regular expression cannot be evaluated.
@@ -16,14 +16,15 @@ const MAX_COMPILED: usize = 1 << 18;
 #[error("{0}")]
 pub struct RegexError(String);
 
-/// A regular expression over prompts, as it is written. It is compiled only where a prompt is compared: other events have no use for it.
+/// A regular expression over prompts, as it is written. It is compiled only when a prompt is compared: other events do not need
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(from = "NonBlank")]
 #[schemars(with = "NonBlank", inline, description = "", extend("format" = RegexText::FORMAT))]
 pub struct RegexText(NonBlank);
 
 impl RegexText {
-    /// How the schema names it.
+    /// Its name in the schema.
     pub(super) const FORMAT: &str = "regex";
 
     pub fn as_str(&self) -> &str {
@@ -37,7 +38,7 @@ impl RegexText {
 
     /// The first part of a prompt that matches.
     ///
-    /// The config was checked when it was read, so an expression that cannot match here is not compiled again.
+    /// The config was checked when it was read. An expression that cannot match here is not compiled again.
     pub fn found_in<'a>(
         &self,
         prompt: &'a str,

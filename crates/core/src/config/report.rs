@@ -9,14 +9,14 @@ use super::shapes::Entries;
 use super::values::InvalidValue;
 use crate::pattern::{Pattern, PatternError};
 
-/// More than any model costs.
+/// No model costs more.
 const MAX_PRICE: f64 = 1e6;
 
-/// What `conclaude report` needs to know.
+/// Settings for `conclaude report`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ReportConfig {
-    /// What tokens cost, by a glob over the model's name: the first that matches counts. Other models of Claude have list prices.
+    /// Prices of tokens, by a glob over the model's name: the first match counts. Other models of Claude have list prices.
     pub prices: Option<PriceTable>,
 }
 
@@ -53,19 +53,19 @@ impl TryFrom<PriceEntries> for PriceTable {
     }
 }
 
-/// What a million tokens of a model cost, in dollars.
+/// The price of a million tokens of a model, in dollars.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PriceConfig {
-    /// Tokens that the model is sent.
+    /// Input tokens.
     pub input: Price,
-    /// Tokens that it answers with.
+    /// Output tokens.
     pub output: Price,
-    /// Tokens that are read from the cache. Default: as `input`.
+    /// Tokens read from the cache. Default: as `input`.
     pub cache_read: Option<Price>,
-    /// Tokens that are written to the cache. Default: as `input`.
+    /// Tokens written to the cache. Default: as `input`.
     pub cache_write: Option<Price>,
-    /// Tokens that are written to the cache for an hour. Default: as `cacheWrite`.
+    /// Tokens written to the cache for an hour. Default: as `cacheWrite`.
     #[serde(rename = "cacheWrite1h")]
     pub cache_write_1h: Option<Price>,
 }

@@ -1,5 +1,5 @@
-//! If a file has errors, its valid guards and rules for permissions still apply, entry by entry. What is skipped is reported with the
-//! calls that it might have refused, so that no mistake in a file allows anything silently.
+//! If a file has errors, its valid guards and permission rules still apply, entry by entry. A skipped rule is reported together
+//! with the calls that it might have refused, so that no mistake in a file silently allows anything.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use crate::text::nearest;
 use crate::yaml::{MapEntry, Node, Spanned, Text};
 use shell_effects::glob::{Glob, Kind};
 
-/// Rules that are written in a file and cannot be used.
+/// Unusable rules of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnusableRules {
     pub path: PathBuf,
-    /// Counted from 1; none for a file that cannot be read at all.
+    /// Counted from 1. `None` for a file that cannot be read at all.
     pub line: Option<usize>,
     pub why: String,
     /// The calls that they might have refused.
@@ -39,7 +39,7 @@ pub(super) struct SalvagedConfig {
     pub(super) skipped: Vec<SkippedValue>,
 }
 
-/// A part of the tree that is not used.
+/// An unused part of the tree.
 pub(super) struct SkippedValue {
     /// In bytes of the text.
     range: Range<usize>,
@@ -54,8 +54,8 @@ impl SkippedValue {
     }
 }
 
-/// Keeps guards and rules for permissions, what they extend, budgets, and notifications, since those may show the error to the user. `None`
-/// if nothing can be said about the file but that it is wrong.
+/// Keeps guards and permission rules, the extended files, budgets, and notifications, because those may show the error to the
+/// user. `None` if nothing is known except that the file is wrong.
 pub(super) fn salvage(tree: Spanned<Node>) -> Option<SalvagedConfig> {
     let span = tree.span;
     let Node::Map(entries) = tree.value else { return None };
@@ -85,7 +85,7 @@ impl Sieve {
                 (EXTENDS, node) if is_first && node != Node::Null => {
                     self.value(&[&name], &key, Spanned { value: node, ..value })
                 }
-                // A rule of a pack that is not switched does what the pack says.
+                // A rule of a pack without a switch does what the pack says.
                 (PACKS, Node::Map(packs)) if is_first => {
                     Some(Spanned { value: Node::Map(switches(packs)), span: value.span })
                 }
@@ -93,7 +93,7 @@ impl Sieve {
                     let value = Spanned { value: node, ..value };
                     if fits(&[&name], value.clone()) { Some(value) } else { None }
                 }
-                // `null` equals absent; but what belongs to rules may have slipped elsewhere.
+                // `null` equals absent; but what belongs to rules may have moved elsewhere.
                 (other, Node::Null) if !matches!(other, GUARDS | PERMISSIONS | EXTENDS) => None,
                 (_, node) => {
                     self.skip(&[&name], &key, &Spanned { value: node, span: value.span });
@@ -105,7 +105,7 @@ impl Sieve {
         kept
     }
 
-    /// The rules of a section. What it runs stays off as a whole: half of it might be something else than was meant.
+    /// The rules of a section. Its commands are all off: half of them might not be what the user meant.
     fn rules(&mut self, section: &str, entries: Vec<MapEntry>) -> Vec<MapEntry> {
         let mut kept: Vec<MapEntry> = Vec::new();
         for (key, value) in entries {
@@ -123,7 +123,7 @@ impl Sieve {
         kept
     }
 
-    /// A value, or the entries of a list that can be used.
+    /// A value, or the valid entries of a list.
     fn value(&mut self, keys: &[&str], key: &Spanned<Text>, value: Spanned<Node>) -> Option<Spanned<Node>> {
         if fits(keys, value.clone()) {
             return Some(value);
@@ -162,7 +162,7 @@ impl Sieve {
     }
 }
 
-/// The entries of `packs` that can be used.
+/// The valid entries of `packs`.
 fn switches(packs: Vec<MapEntry>) -> Vec<MapEntry> {
     let mut kept = Vec::new();
     for (pack, rules) in packs {
@@ -175,7 +175,7 @@ fn switches(packs: Vec<MapEntry>) -> Vec<MapEntry> {
     kept
 }
 
-/// Whether a value is valid below these keys, and nothing else is there.
+/// Whether this value alone, below these keys, is valid.
 fn fits(keys: &[&str], value: Spanned<Node>) -> bool {
     let tree = keys.iter().rev().fold(value, |inner, key| {
         let span = inner.span;
@@ -197,11 +197,11 @@ pub enum GuardedCalls {
     /// Files and commands of all kinds.
     Anything,
     Tools(Glob),
-    /// Only what is allowed without asking.
+    /// Only calls that are allowed without asking.
     Permissions,
 }
 
-/// The calls that rules in a text that is not YAML might refuse.
+/// The calls that rules in a text might refuse. The text is not YAML.
 pub(super) fn calls_in_text(text: &str) -> Option<GuardedCalls> {
     let text = text.to_ascii_lowercase();
     let has = |word: &str| text.contains(&word.to_ascii_lowercase());
@@ -217,7 +217,7 @@ pub(super) fn calls_in_text(text: &str) -> Option<GuardedCalls> {
     }
 }
 
-/// The calls that a skipped value might have refused; `None` if it could only have allowed or run something.
+/// The calls that a skipped value might have refused. `None` if it could only have allowed or run something.
 fn calls_of(keys: &[&str], value: &Spanned<Node>) -> Option<GuardedCalls> {
     match keys {
         [PERMISSIONS, key] => match nearest(key, ["default", "deny", "allow", "commands", "match"]) {
@@ -232,7 +232,7 @@ fn calls_of(keys: &[&str], value: &Spanned<Node>) -> Option<GuardedCalls> {
     }
 }
 
-/// The same for a key of `preToolUse`. One that is close to another one is meant to be that.
+/// The same for a key of `preToolUse`. A similar key means the real one.
 fn of_guard(key: &str, value: &Spanned<Node>) -> Option<GuardedCalls> {
     let names = GUARD_KEYS.iter().map(|guard| guard.name).chain(["commands", "match"]);
     let Some(meant) = nearest(key, names) else { return Some(GuardedCalls::Anything) };
@@ -266,13 +266,13 @@ fn of_tool_rule(rule: &Spanned<Node>) -> Option<GuardedCalls> {
         return None;
     }
     let Some(tool) = text(rule, "tool") else { return Some(GuardedCalls::Anything) };
-    // It may be about any tool, if its own name is what is wrong.
+    // It may be about any tool, if its tool name is the mistake.
     let named = ToolPattern::parse(tool).ok().and_then(|pattern| pattern.glob().ok());
     named.or_else(|| Glob::new("*", Kind::Name).ok()).map(GuardedCalls::Tools)
 }
 
-/// The calls that rules in a wrong section, or in an unknown one, might refuse. With a missing colon or quote they are part of a
-/// key, or of a text.
+/// The calls that rules in a wrong or unknown section might refuse. If a colon or quote is missing, they are part of a key or of
+/// a text.
 fn misplaced(section: &str, value: &Spanned<Node>) -> Option<GuardedCalls> {
     let mut found = calls_in_text(section);
     if let Node::Text(text) = &value.value {
@@ -291,7 +291,7 @@ fn misplaced(section: &str, value: &Spanned<Node>) -> Option<GuardedCalls> {
             _ => {}
         }
     }
-    // A section that is close to another one is that.
+    // A similar name means the real section.
     let sections = ALL.iter().map(|event| event.row().section).chain([EXTENDS]);
     let guards = GUARD_KEYS.iter().filter(|guard| guard.subject != GuardSubject::Fence);
     let meant = nearest(section, sections.chain(guards.map(|guard| guard.name)));

@@ -1,5 +1,5 @@
-//! The JSON Schema of the config, for editors and for our own messages. A test generates it from the structs and the file is
-//! committed, so that the generator is not part of the binary.
+//! The JSON Schema of the config, for editors and for our own messages. A test generates it from the structs, and the file is
+//! committed. So the generator is not part of the binary.
 
 use std::sync::LazyLock;
 
@@ -26,7 +26,7 @@ pub(super) fn indented(compact: &str) -> String {
 }
 
 #[cfg(test)]
-/// `null` equals absent; as a default it would be one that its own type refuses.
+/// `null` equals absent. As a default, it would be invalid for its own type.
 pub(super) fn without_null_defaults(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
@@ -48,8 +48,8 @@ mod tests {
     use crate::config::{ConclaudeConfig, EventConfig};
     use crate::event::{Blocking, EventKind};
 
-    /// The schema of the structs, with a section for every event that has commands. Where an event cannot be blocked, its
-    /// section does not accept `block`.
+    /// The schema of the structs, with a section for every event. If an event cannot be blocked, its section does not accept
+    /// `block`.
     fn generate() -> Value {
         let mut generator = schemars::generate::SchemaSettings::draft07().into_generator();
         generator.subschema_for::<Option<EventConfig>>();
@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// The section of an event that has no keys of its own.
+    /// The section of an event without further keys.
     fn section_of(event: EventKind) -> Value {
         let can_block = event.blocking() != Blocking::Never;
         let definition = match event {
@@ -120,13 +120,13 @@ mod tests {
         })
     }
 
-    /// Keys of the original that are read as ours, so that an editor does not underline what is accepted.
+    /// Keys of the original that are converted, so that an editor does not underline accepted keys.
     fn with_keys_of_the_original(root: &mut Value) {
         let text = json!({ "type": ["string", "null"] });
         let timeout = root["definitions"]["CommandConfig"]["properties"]["timeout"].clone();
         for (place, key, replacement) in KEYS {
             let (in_definitions, what): (&[&str], String) = match (place, replacement) {
-                // Only where a list of commands is for all tools.
+                // Only if the list of commands is for all tools.
                 (_, Replacement::Instead(_)) | (KeyPlace::Command, Replacement::Rewritten(_)) => continue,
                 (KeyPlace::Top, Replacement::Named(new)) => (&[], format!("`{new}`")),
                 (KeyPlace::Section("preToolUse"), Replacement::Rewritten(what)) => {

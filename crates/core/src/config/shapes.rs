@@ -1,5 +1,5 @@
-//! Shapes of values: one of two kinds, a short form or all fields, a list or a mapping of limited length. Each tells serde and the
-//! schema the same.
+//! Shapes of values: one of two kinds, a short form or all fields, a list or a mapping of limited length. Each gives serde and
+//! the schema the same rules.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use serde::de::value::{
 };
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-/// What a value is in the file.
+/// The kind of a value in the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
     Flag,
@@ -23,7 +23,7 @@ pub enum ValueKind {
     Mapping,
 }
 
-/// A type that is read from values of some kinds, so that `Either` knows who reads a value.
+/// A type with the kinds of values that it accepts, so that `Either` knows which type reads a value.
 pub trait ReadFrom {
     #[must_use]
     fn reads(kind: ValueKind) -> bool {
@@ -51,7 +51,7 @@ impl ReadFrom for f64 {
     }
 }
 
-/// A value of one kind or another. Unlike an untagged enum it chooses by the kind alone, so that the reason of an error is kept.
+/// A value of one of two types. Unlike an untagged enum it chooses by the kind alone, so that the reason of an error is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Either<A, B> {
     First(A),
@@ -165,10 +165,10 @@ impl<A: JsonSchema, B: JsonSchema> JsonSchema for Either<A, B> {
     }
 }
 
-/// A struct that a plain value can stand for: that is one field, the others have their defaults.
+/// A struct with a short form: a plain value sets one field, the others have their defaults.
 pub trait Shorthand: From<Self::Short> {
     type Short: ReadFrom;
-    /// What the schema calls the short form and the struct together.
+    /// The name in the schema for the short form and the struct together.
     const NAME: &str;
     const DESCRIPTION: &str;
 }
@@ -179,7 +179,7 @@ impl<T: Shorthand> ReadFrom for T {
     }
 }
 
-/// A text or another plain value that stands for a struct, or all fields of the struct.
+/// A plain value that stands for a struct, or all fields of the struct.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextOr<T>(pub T);
 
@@ -212,7 +212,7 @@ where
     }
 }
 
-/// The message for a list or mapping that is too long. A file that is valid alone can be too much together with others.
+/// The message for a list or mapping that is too long. A file that is valid alone can be too long together with others.
 const TOO_MANY: &str = "it has more entries than a section may have";
 
 /// A list of `MIN` to `MAX` entries.

@@ -1,4 +1,4 @@
-//! The section `telemetry`: the URL of a collector, and what is sent there.
+//! The section `telemetry`: the URL of a collector, and the data that is sent.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use super::shapes::{Entries, List};
 use super::values::InvalidValue;
 use super::{NonBlank, Remark};
 
-/// More than any collector asks for.
+/// No collector needs more.
 const MAX_HEADERS: usize = 20;
 
-/// The attribute of the resource by which everything of conclaude is found.
+/// The attribute of the resource that identifies all data of conclaude.
 pub const SERVICE_NAME: &str = "service.name";
 
 /// Sending decisions to an OpenTelemetry collector, after the hook has answered. They leave this machine: see docs/explanation/fleet.md.
@@ -29,7 +29,7 @@ pub struct TelemetryConfig {
     pub protocol: Option<TelemetryProtocol>,
     /// What is sent. Default: all.
     pub signals: Option<List<Signal, 0, 20>>,
-    /// Attributes of the resource, such as `team`. `${NAME}` becomes that environment variable. They win over
+    /// Attributes of the resource, such as `team`. `${NAME}` becomes that environment variable. They override
     /// `OTEL_RESOURCE_ATTRIBUTES`.
     pub resource: Option<Headers>,
     /// Whether exported records contain the output of failed commands. Default: false.
@@ -44,7 +44,7 @@ pub enum TelemetryProtocol {
     HttpJson,
 }
 
-/// Why a text is not the URL of a collector. Repeats nothing of it that could be a secret.
+/// Why a text is not the URL of a collector. The text itself is not repeated, because it could be a secret.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EndpointError {
     #[error("an endpoint has no user or password: use `headers`, with ${{NAME}} for what is secret")]
@@ -72,7 +72,7 @@ impl Endpoint {
     /// The URL without the path of a signal, which is often added to it.
     ///
     /// # Errors
-    /// When it is not a URL that records can be sent to.
+    /// If records cannot be sent to the URL.
     pub fn new(url: &str) -> Result<Endpoint, EndpointError> {
         let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
         let host = rest.map(|rest| rest.split('/').next().unwrap_or_default()).unwrap_or_default();
@@ -96,7 +96,7 @@ impl Endpoint {
         &self.0
     }
 
-    /// Whether what is sent there stays on this machine, or is encrypted.
+    /// Whether data for this URL stays on this machine, or is encrypted.
     pub(super) fn is_private(&self) -> bool {
         let Some(rest) = self.0.strip_prefix("http://") else { return true };
         let host = rest.split('/').next().unwrap_or_default();
@@ -137,7 +137,7 @@ impl Signal {
         }
     }
 
-    /// What is added to the endpoint.
+    /// The path that is added to the endpoint.
     #[must_use]
     pub fn path(self) -> &'static str {
         match self {
@@ -201,7 +201,7 @@ impl fmt::Debug for Headers {
 }
 
 impl TelemetryConfig {
-    /// What is sent, each signal once.
+    /// The signals, each once.
     #[must_use]
     pub fn signals(&self) -> Vec<Signal> {
         let named = |signal: &Signal| self.signals.as_ref().is_none_or(|signals| signals.contains(signal));

@@ -204,7 +204,7 @@ impl TryFrom<NonBlank> for Name {
     }
 }
 
-/// The path of a folder below another one, as far as its text tells: links are followed when it is used.
+/// The path of a folder below another one, judging by its text: links are followed when it is used.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "NonBlank")]
 #[schemars(with = "NonBlank", inline, description = "", extend("format" = FolderBelow::FORMAT))]

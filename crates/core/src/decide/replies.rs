@@ -1,4 +1,4 @@
-//! What commands answered as hooks, merged into one answer.
+//! Merges the answers of commands that act as hooks.
 
 use super::{Decision, Ruling};
 use crate::dialect::claude::HookReply;
@@ -12,7 +12,7 @@ fn all(outcomes: &[Outcome]) -> impl Iterator<Item = &HookReply> {
     outcomes.iter().filter_map(Outcome::reply)
 }
 
-/// Adds what the hooks answered beside their verdicts.
+/// Adds the parts of hooks' answers other than their verdicts.
 pub(super) fn with_replies(plan: &Plan, outcomes: &[Outcome], decided: Ruling) -> Ruling {
     if all(outcomes).next().is_none() {
         return decided;
@@ -33,14 +33,14 @@ pub(super) fn with_replies(plan: &Plan, outcomes: &[Outcome], decided: Ruling) -
     Ruling { result, ..decided }
 }
 
-/// What Claude is given beside a refusal.
+/// The context for Claude besides a refusal.
 fn context(plan: &Plan, outcomes: &[Outcome]) -> Option<String> {
     let texts: Vec<&str> = all(outcomes).filter_map(|reply| reply.context.as_deref()).collect();
     let is_given = !texts.is_empty() && plan.event.blocking() != Blocking::Worktree;
     if is_given { Some(join_within(&texts, LIMIT)) } else { None }
 }
 
-/// Why Claude stops, if a hook says that it does.
+/// Why Claude stops, if a hook stops it.
 pub(super) fn stop_reason(outcomes: &[Outcome]) -> Option<String> {
     let reasons: Vec<&str> = all(outcomes).filter_map(|reply| reply.stop_reason.as_deref()).collect();
     if reasons.is_empty() {
@@ -49,14 +49,14 @@ pub(super) fn stop_reason(outcomes: &[Outcome]) -> Option<String> {
     Some(reasons.into_iter().filter(|reason| !reason.is_empty()).collect::<Vec<_>>().join("\n"))
 }
 
-/// Why hooks give a permission.
+/// The reasons with which hooks grant a permission.
 pub(super) fn grant_reason(outcomes: &[Outcome]) -> Option<String> {
     let granting = all(outcomes).filter(|reply| reply.verdict == Verdict::Grant);
     let reasons: Vec<&str> = granting.filter_map(|reply| reply.reason.as_deref()).collect();
     if reasons.is_empty() { None } else { Some(reasons.join("\n")) }
 }
 
-/// The text with which an agent goes on, where hooks want that and nothing blocks for a reason.
+/// The text with which an agent continues, if hooks request that and nothing blocks.
 pub(super) fn go_on(outcomes: &[Outcome]) -> Option<String> {
     let mut blocking = outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Block);
     let is_wanted = blocking.all(|outcome| outcome.reply().is_some_and(HookReply::goes_on));

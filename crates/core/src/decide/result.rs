@@ -1,4 +1,4 @@
-//! What a call comes to.
+//! The result of an event.
 
 use std::path::PathBuf;
 
@@ -10,9 +10,9 @@ use crate::event::EventKind;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     Allow,
-    /// The tool is used without asking the user; why, if that is to be said.
+    /// The tool is used without asking the user, with an optional reason.
     Permit(Option<String>),
-    /// The agent goes on with this text, which is not an error.
+    /// The agent continues with this text, which is not an error.
     GoOn(String),
     /// The agent may not stop, for this reason.
     Block(String),
@@ -22,32 +22,32 @@ pub enum Decision {
     Ask(String),
 }
 
-/// What handling a hook came to: all that an answer is made from.
+/// The result of handling an event: everything that the answer needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookResult {
     pub decision: Decision,
-    /// What is shown to the user.
+    /// The message for the user.
     pub message: Option<String>,
-    /// Why the event fails, where nothing is against what it is about.
+    /// Why the event fails, although no rule forbids it.
     pub error: Option<String>,
-    /// What Claude is given beside it.
+    /// The context for Claude.
     pub context: Option<String>,
-    /// What the tool is given instead.
+    /// The replaced input of the tool.
     pub updated_input: Option<Map<String, Value>>,
     /// Claude stops, for this reason, which may be empty.
     pub stop_reason: Option<String>,
-    /// What a hook answered beside that.
+    /// Other fields of a hook's answer.
     pub passed_on: UnknownReplyFields,
     /// The path of a worktree that a command made.
     pub worktree: Option<String>,
-    /// What was pending in the outbox and is shown with this: that is noted once the answer was written.
+    /// Queued messages that are shown with this answer. They are marked as delivered once the answer is written.
     pub delivered: Vec<DeliveredMessage>,
 }
 
-/// A pending message, and who gets it with an answer.
+/// A queued message, and who receives it with an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveredMessage {
-    /// The file that holds it.
+    /// The file of the message.
     pub path: PathBuf,
     pub to_user: bool,
     pub to_claude: bool,
@@ -80,8 +80,8 @@ impl HookResult {
         matches!(self.decision, Decision::Allow | Decision::Permit(_))
     }
 
-    /// Whether it is answered with exit 1. Where another client would read a failure as a denial, or where the answer holds what
-    /// the client takes only with exit 0, the error is only shown.
+    /// Whether it is answered with exit 1. If another client would read a failure as a denial, or if the answer has fields that
+    /// the client reads only with exit 0, the error is only shown.
     #[must_use]
     pub fn fails(&self, event: EventKind) -> bool {
         let is_given = self.context.is_some()
@@ -92,7 +92,7 @@ impl HookResult {
         self.error.is_some() && self.is_allowed() && !is_given && !event.row().failure_denies
     }
 
-    /// What is shown, with the error.
+    /// The shown message, including the error.
     #[must_use]
     pub fn message_with_error(&self) -> Option<String> {
         let error = self.error.as_ref().map(|error| format!("conclaude: {error}"));

@@ -2,7 +2,7 @@
 
 use super::agents::AgentFacts;
 use super::tool::McpSpelling;
-use super::{Answer, Asking, Dialect, LogLines, ProjectFolder};
+use super::{Answer, AskSupport, Dialect, LogLines, ProjectFolder};
 use crate::decide::HookResult;
 use crate::error::HookError;
 use crate::event::EventKind;
@@ -44,7 +44,7 @@ pub const DIALECT: Dialect = Dialect {
     ignores: |_, _| None,
     project: ProjectFolder::Variable,
     agents: AgentFacts::IN_FILES,
-    asking: Asking::ByMode,
+    asking: AskSupport::ByMode,
     changes_input: true,
     types_unseen: false,
     log: LogLines::Always,

@@ -7,7 +7,7 @@ use super::answer::{
     AnswerForms, ChangedInputForm, ContextForm, DenialForm, FeedbackForm, PermissionForm, RefusalExit,
 };
 use super::tool::McpSpelling;
-use super::{Asking, Dialect, Fields, LogLines, ProjectFolder, text};
+use super::{AskSupport, Dialect, Fields, LogLines, ProjectFolder, text};
 use crate::event::EventKind;
 
 mod events;
@@ -33,7 +33,7 @@ pub const DIALECT: Dialect = Dialect {
         ..AgentFacts::IN_FILES
     },
     // `ask` is unsupported, and the tool runs.
-    asking: Asking::Never,
+    asking: AskSupport::Never,
     changes_input: true,
     // `write_stdin` fires no event.
     types_unseen: true,

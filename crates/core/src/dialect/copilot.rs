@@ -5,7 +5,7 @@ use super::answer::{
     AnswerForms, ChangedInputForm, ContextForm, DenialForm, FeedbackForm, PermissionForm, RefusalExit,
 };
 use super::tool::McpSpelling;
-use super::{Asking, Dialect, FieldAlias, Fields, LogLines, ProjectFolder, text};
+use super::{AskSupport, Dialect, FieldAlias, Fields, LogLines, ProjectFolder, text};
 use crate::event::EventKind;
 
 mod events;
@@ -30,7 +30,7 @@ pub const DIALECT: Dialect = Dialect {
         at_stop: AgentsAtStop::Unknown,
         ..AgentFacts::IN_FILES
     },
-    asking: Asking::Always,
+    asking: AskSupport::Always,
     changes_input: true,
     types_unseen: false,
     log: LogLines::OnRequest,

@@ -5,7 +5,7 @@ use super::answer::{
     AnswerForms, ChangedInputForm, ContextForm, DenialForm, FeedbackForm, PermissionForm, RefusalExit,
 };
 use super::tool::McpSpelling;
-use super::{Asking, Dialect, Fields, LogLines, ProjectFolder, take_model_content, text};
+use super::{AskSupport, Dialect, Fields, LogLines, ProjectFolder, take_model_content, text};
 use crate::agent::UNKNOWN;
 use crate::event::EventKind;
 
@@ -32,7 +32,7 @@ pub const DIALECT: Dialect = Dialect {
         ..AgentFacts::IN_FILES
     },
     // A question silently ends a run without a terminal, and no payload says whether there is one.
-    asking: Asking::Never,
+    asking: AskSupport::Never,
     changes_input: true,
     types_unseen: false,
     log: LogLines::Never,

@@ -5,7 +5,7 @@ use super::answer::{
     AnswerForms, ChangedInputForm, ContextForm, DenialForm, FeedbackForm, PermissionForm, RefusalExit,
 };
 use super::tool::McpSpelling;
-use super::{Asking, Dialect, Fields, LogLines, ProjectFolder, take_model_content, text};
+use super::{AskSupport, Dialect, Fields, LogLines, ProjectFolder, take_model_content, text};
 use crate::event::EventKind;
 
 mod events;
@@ -25,7 +25,7 @@ pub const DIALECT: Dialect = Dialect {
     ignores,
     project: ProjectFolder::Variable,
     agents: AgentFacts { is_named_at_start: true, call: AgentCallLink::Id(call_id), ..AgentFacts::IN_FILES },
-    asking: Asking::Always,
+    asking: AskSupport::Always,
     changes_input: false,
     types_unseen: false,
     log: LogLines::OnRequest,

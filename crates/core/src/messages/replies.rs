@@ -1,11 +1,11 @@
-//! The text of commands that answer as hooks. If only they have something to say, it is passed on as it is.
+//! The texts of commands that answer as hooks. If only they have something to say, it is passed on unchanged.
 
 use super::command_name;
 use crate::dialect::claude::HookReply;
 use crate::outcome::{CommandRun, Outcome, Verdict};
 use crate::text::{clean, indent};
 
-/// The reasons of hooks with this verdict, if nobody else says anything.
+/// The reasons of hooks with this verdict, if nothing else has one.
 pub(super) fn reason_of(outcomes: &[Outcome], verdict: Verdict) -> Option<String> {
     let is_other = |outcome: &Outcome| outcome.reply().is_none() && !outcome.message.is_empty();
     if outcomes.iter().any(is_other) {
@@ -19,7 +19,7 @@ pub(super) fn reason_of(outcomes: &[Outcome], verdict: Verdict) -> Option<String
     Some(replies.into_iter().filter_map(|reply| reply.reason.as_deref()).collect::<Vec<_>>().join("\n"))
 }
 
-/// What a command that answered as a hook says beside others.
+/// The message of a hook if there are others.
 #[must_use]
 pub fn of_reply(run: &CommandRun, reply: &HookReply) -> String {
     let text = match reply.verdict {
@@ -34,7 +34,7 @@ pub fn of_reply(run: &CommandRun, reply: &HookReply) -> String {
     }
 }
 
-/// What hooks have for the user, and what the user should know of their answers.
+/// The hooks' messages for the user, and remarks about their answers.
 #[must_use]
 pub fn of_replies(outcomes: &[Outcome]) -> Vec<String> {
     let mut texts = Vec::new();
@@ -56,7 +56,7 @@ pub fn of_replies(outcomes: &[Outcome]) -> Vec<String> {
     texts
 }
 
-/// The tool gets one input, and several want another.
+/// The tool gets one input, but several hooks changed it.
 fn changed_twice(outcomes: &[Outcome]) -> Option<String> {
     let changing: Vec<&Outcome> =
         outcomes.iter().filter(|outcome| outcome.updated_input().is_some()).collect();
@@ -69,7 +69,7 @@ fn changed_twice(outcomes: &[Outcome]) -> Option<String> {
     };
     let others: Vec<String> = others.iter().map(|outcome| name(outcome)).collect();
     Some(format!(
-        "conclaude: {} and {} both change the input of this tool: that of {} counts",
+        "conclaude: {} and {} both change the input of this tool: the input from {} counts",
         others.join(", "),
         name(last),
         name(last)

@@ -1,4 +1,4 @@
-//! Which commands of the event's section run, in order.
+//! The commands of the event's section that run, in order.
 
 use std::path::Path;
 use std::time::Duration;
@@ -26,23 +26,23 @@ use crate::types::HookPayload;
 /// Of a longer prompt, what comes after this is not compared.
 pub(super) const MAX_COMPARED: usize = 64 << 10;
 
-/// A command that concerns the event.
+/// A selected command.
 pub(super) struct SelectedCommand<'a> {
     pattern: &'a Pattern,
-    /// Among the commands of the pattern.
+    /// Its index among the commands of the pattern.
     index: usize,
     config: &'a CommandConfig,
     files: Option<Vec<String>>,
 }
 
-/// What the event's section comes to.
+/// The result of selecting commands from the event's section.
 #[derive(Default)]
 pub(super) struct Commands<'a> {
-    /// Each with the reason why it may not run.
+    /// Each with the reason if it may not run.
     pub(super) steps: Vec<PlannedStep<'a>>,
     /// Values that do not fit into their environment.
     pub(super) warnings: Vec<String>,
-    /// What patterns are compared with.
+    /// The value that patterns are compared with.
     pub(super) subject: String,
     pub(super) unmatched: Vec<UnmatchedCommand>,
 }
@@ -64,16 +64,16 @@ pub(super) fn commands<'a>(facts: &Facts<'a>, is_gated: bool) -> Result<Commands
     Ok(Commands { steps, warnings, subject, unmatched })
 }
 
-/// Where commands come from, and what for.
+/// The section of commands, and the value that its patterns are compared with.
 pub(super) struct CommandPlace<'a> {
-    /// The keys of the config below which they are.
+    /// The keys of the section in the config.
     pub(super) keys: &'a [&'a str],
-    /// What their patterns are compared with.
+    /// The value that their patterns are compared with.
     pub(super) subject: &'a str,
     pub(super) is_gated: bool,
 }
 
-/// Commands as steps, and values that do not fit into their environment.
+/// Commands as steps. Values that do not fit into their environment become warnings.
 pub(super) fn planned<'a>(
     facts: &Facts<'a>,
     wanted: Vec<SelectedCommand<'_>>,
@@ -99,7 +99,7 @@ pub(super) fn planned<'a>(
         if command.is_hook() {
             as_hook(&mut command, facts);
             let is_planned = |(step, _): &PlannedStep<'_>| is_same_hook(&step.action, &command);
-            // Claude Code runs a hook once, however often it is registered.
+            // Claude Code runs a hook once, even if it is registered several times.
             if steps.iter().any(is_planned) {
                 continue;
             }
@@ -118,7 +118,7 @@ pub(super) fn planned<'a>(
     (steps, warnings)
 }
 
-/// A hook runs where Claude Code runs it, for as long as Claude Code lets it.
+/// A hook runs in the same folder and with the same timeout as in Claude Code.
 fn as_hook(command: &mut Command, facts: &Facts<'_>) {
     let cwd = Path::new(facts.event.payload.cwd());
     command.cwd = cwd.to_owned();
@@ -126,7 +126,7 @@ fn as_hook(command: &mut Command, facts: &Facts<'_>) {
     let project = facts.project.to_string_lossy().into_owned();
     command.env.push((variables::PROJECT_DIR.to_owned(), Some(project)));
     let row = facts.event.kind.row();
-    // At the end of a session the longest timeout of all hooks counts for each, and ours is the longest there is.
+    // At the end of a session the longest timeout of all hooks applies to each, and ours is the longest possible.
     let seconds =
         if facts.event.kind == EventKind::SessionEnd { row.max_timeout } else { row.default_timeout };
     command.timeout.get_or_insert(Duration::from_secs(seconds));
@@ -153,7 +153,7 @@ fn not_selected(section: &EventConfig, selected: &[&Entry]) -> Vec<UnmatchedComm
     found
 }
 
-/// The commands of the patterns that match, without those that are for others.
+/// The commands of the matching patterns that are for this event's agent and prompt.
 pub(super) fn wanted<'a>(
     facts: &Facts<'_>,
     section: &EventConfig,
@@ -182,7 +182,7 @@ pub(super) fn wanted<'a>(
     wanted
 }
 
-/// A part of a message before the last one, where commands wait for that.
+/// A part of a message before the last one, if commands wait for the last.
 fn is_in_between(facts: &Facts<'_>) -> bool {
     facts.event.kind == EventKind::MessageDisplay
         && facts.config.message_display.only_final()
@@ -191,7 +191,7 @@ fn is_in_between(facts: &Facts<'_>) -> bool {
 
 type Entry = (Pattern, Vec<CommandConfig>);
 
-/// What patterns are compared with, and the entries that it selects.
+/// The value that patterns are compared with, and the selected entries.
 fn select<'a>(facts: &Facts<'_>, section: &'a EventConfig) -> Result<(String, Vec<&'a Entry>), PatternError> {
     let mode = section.mode.unwrap_or_default();
     match facts.select {
@@ -217,7 +217,7 @@ fn select<'a>(facts: &Facts<'_>, section: &'a EventConfig) -> Result<(String, Ve
         }
         Subject::Nothing => ("", None),
     };
-    // A tool has several names where the client has its own.
+    // A tool has several names if the client has its own.
     let other_names: &[String] = match facts.event.kind.row().subject {
         Subject::Field("tool_name") => &facts.event.tool.others,
         _ => &[],
@@ -233,8 +233,8 @@ fn select<'a>(facts: &Facts<'_>, section: &'a EventConfig) -> Result<(String, Ve
     Ok((subject.to_owned(), pattern::select_by(section.entries(), mode, applies)?))
 }
 
-/// The agent's id, if globs are compared with it too: where the payload has no type, its id may be the only name that the
-/// user knows.
+/// The agent's id, if globs are compared with it too: without a type in the payload, its id may be the only name that the user
+/// knows.
 fn compared_id<'a>(facts: &Facts<'a>) -> Option<&'a str> {
     let agent = facts.agent?;
     if facts.event.payload.agent_type().is_some() { None } else { agent.id.as_deref() }
@@ -259,7 +259,7 @@ pub(super) fn compared(prompt: &str) -> &str {
     prompt.get(..prompt.floor_char_boundary(MAX_COMPARED)).unwrap_or(prompt)
 }
 
-/// The report of a background agent is not a prompt of the user, which a pattern could be about.
+/// The report of a background agent is not a user's prompt.
 fn is_for_prompt(facts: &Facts<'_>, config: &CommandConfig) -> bool {
     match (facts.select, &facts.event.payload) {
         _ if config.pattern.is_none() => true,
@@ -292,7 +292,7 @@ fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
     };
     let (show_stdout, show_stderr) = match protocol {
         Protocol::Command => config.streams(),
-        // What is shown of it is in its answer.
+        // Its answer contains the shown text.
         Protocol::Hook => (Show::Never, Show::Never),
     };
     Command {

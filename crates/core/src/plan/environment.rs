@@ -26,7 +26,7 @@ const RENAMED: [(&str, &str); 4] = [
     ("subagent_type", "SUBAGENT_TYPE"),
 ];
 
-/// Names that are not, or not only, fields of a payload, and what their values are.
+/// Variables that are not only fields of a payload, and the meaning of their values.
 pub const OWN: [(&str, &str); 22] = [
     ("SUBAGENT_NAME", "The subagent's name: its type, else its id, else `unknown`."),
     ("SUBAGENT_TYPE", "The subagent's type, where it is known."),
@@ -52,21 +52,21 @@ pub const OWN: [(&str, &str); 22] = [
     ("DES_PROJECT_ID", "The marker `DES-PROJECT-ID` of a gated agent."),
 ];
 
-/// What the markers of a gated agent say.
+/// The markers of a gated agent.
 const MARKERS: [&str; 4] = ["DES_STEP_FILE", "DES_AGENT", "DES_COMMAND", "DES_PROJECT_ID"];
 
-/// When the command was started, for what is about a tool.
+/// When the command was started, at events of a tool.
 pub const TOOL_TIMESTAMP: &str = "CONCLAUDE_TOOL_TIMESTAMP";
 
-/// Other names of the same, for scripts that were written for conclaude 0.2.
+/// Other names for the same, for scripts that were written for conclaude 0.2.
 const AGENT_ALIASES: [&str; 2] = ["AGENT_NAME", "SKILL_NAME"];
 const WORKTREE_ALIAS: &str = "WORKTREE_NAME";
 
-/// What steers conclaude itself, or is set for each process: no payload may set these.
+/// Variables that configure conclaude itself, or are set for each process. No payload may set them.
 const RESERVED: [&str; 5] = ["TOOL_TIMESTAMP", "LOG", "NOTIFY_WAIT_MS", "COMMAND_ID", "FILES"];
 
-/// The variables that commands get, and what could not be one. A variable of ours that has no value here is removed, so
-/// that one of an outer hook does not shine through.
+/// The variables of commands, and a warning for each invalid one. A variable of ours without a value is removed, so that commands
+/// do not inherit it from an outer hook.
 pub(super) fn environment(facts: &Facts<'_>, is_gated: bool) -> (Vec<Variable>, Vec<String>) {
     let mut env: Vec<Variable> = Vec::new();
     let mut warnings = Vec::new();
@@ -95,7 +95,7 @@ pub(super) fn environment(facts: &Facts<'_>, is_gated: bool) -> (Vec<Variable>, 
     (env, warnings)
 }
 
-/// Fields that are given whole, as JSON: half of one would be none.
+/// Fields that are passed whole, as JSON: half of one would be useless.
 const JSON: [(&str, &str); 2] = [("TOOL_INPUT", "tool_input"), ("TOOL_OUTPUT", "tool_response")];
 
 fn json(name: &str, value: Option<&Value>) -> (Option<String>, Option<String>) {
@@ -109,7 +109,7 @@ fn json(name: &str, value: Option<&Value>) -> (Option<String>, Option<String>) {
     (None, Some(warning))
 }
 
-/// What is not in the payload under this name.
+/// Values that are not in the payload under this name.
 fn own_values(facts: &Facts<'_>, is_gated: bool) -> Vec<(String, String)> {
     let agent = facts.agent.or(facts.caller);
     let markers = match facts.gate {
@@ -153,13 +153,13 @@ fn own_values(facts: &Facts<'_>, is_gated: bool) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The folder of the project's config; without one that of the innermost file.
+/// The folder of the project's config, or that of the innermost file without one.
 fn config_dir<'a>(facts: &Facts<'a>) -> Option<&'a Path> {
     let written = || facts.origins.sources().iter().rev().find(|source| !source.is_pack());
     facts.config_dir.or_else(|| written()?.path.parent())
 }
 
-/// The fields that are text, a number or a flag; also those that only a newer client sends.
+/// The fields that are text, a number or a flag, including those of newer clients.
 fn of_payload(facts: &Facts<'_>) -> Vec<(String, String)> {
     let scalars = facts.event.fields.iter().filter_map(|(field, value)| {
         let value = match value {
@@ -188,7 +188,7 @@ pub fn variable(field: &str) -> Option<String> {
     }
 }
 
-/// The variables of an event, without those that every event has.
+/// The variables of an event, except those that every event has.
 pub fn of_event(event: EventKind) -> Vec<String> {
     let mut names: Vec<String> = fields::own(event).filter_map(variable).collect();
     let mut add = |more: &[&str]| names.extend(more.iter().map(|name| format!("{PREFIX}{name}")));
@@ -229,7 +229,7 @@ fn known() -> BTreeSet<String> {
     own.chain(of_all()).chain(events).chain([FILES.to_owned()]).collect()
 }
 
-/// The kernel takes no value with a NUL and none above 128 KiB; a command must start anyway.
+/// The kernel accepts no value with a NUL and none above 128 KiB, and the command must still start.
 const MAX_VALUE: usize = 32 << 10;
 
 pub(super) fn fit(name: &str, value: String) -> (Option<String>, Option<String>) {

@@ -1,4 +1,4 @@
-//! Everything that a plan is made from.
+//! The inputs of a plan.
 
 use std::path::Path;
 
@@ -9,32 +9,32 @@ use crate::file_pattern::Location;
 use crate::finding::Finding;
 use crate::types::Event;
 
-/// Everything that a plan is made from.
+/// The inputs of a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     pub event: &'a Event,
     pub select: Selection,
-    /// The subagent, at the events of one.
+    /// The subagent, at its own events.
     pub agent: Option<&'a Agent>,
-    /// The subagent from inside which another event comes.
+    /// The subagent that another event comes from.
     pub caller: Option<&'a Agent>,
-    /// The files that the event, or the agent until its stop, changed; only where a command asks for them.
+    /// The files that the event changed, or the agent until its stop. Only if a command needs them.
     pub changed: &'a [Location],
-    /// Why these are only those that may have been changed.
+    /// Why these files may be too many.
     pub unknown_changes: Option<&'a UnknownChanges>,
-    /// The agents that still run in the background, at a stop of the main thread.
+    /// The agents that still run in the background at a stop of the main thread.
     pub running: &'a [String],
     pub config: &'a ConclaudeConfig,
-    /// The files that the values of the config came from, and whether they may run.
+    /// The files of the config, and whether they may run.
     pub origins: &'a Origins,
     pub gate: Option<&'a GateFacts>,
-    /// Why it is not known whether a gate applies, where one could.
+    /// Why it is unknown whether a gate applies, if one could.
     pub unknown_gate: Option<&'a Finding>,
-    /// Why a file of the config cannot be used, in a line.
+    /// Why a file of the config cannot be used, on one line.
     pub config_error: Option<&'a str>,
-    /// That is an error of this event.
+    /// Whether that error concerns this event.
     pub is_event_concerned: bool,
-    /// What the files of the config are named relative to.
+    /// Names of config files are relative to this folder.
     pub root: &'a Path,
     /// Where commands run.
     pub work: &'a Path,
@@ -42,13 +42,13 @@ pub struct Facts<'a> {
     pub project: &'a Path,
     /// The folder of the config.
     pub config_dir: Option<&'a Path>,
-    /// The names of variables with our prefix that we were started with, as by a command of an outer hook. None where nothing is
-    /// started or shown: then no environment is made.
+    /// The names of inherited variables with our prefix, as in a command of an outer hook. `None` if nothing is started or shown:
+    /// then no environment is built.
     pub inherited: Option<&'a [String]>,
 }
 
 impl<'a> Facts<'a> {
-    /// An event of the main thread about which nothing else is known. What is planned for it is neither started nor shown.
+    /// An event of the main thread without further facts. Its plan is neither run nor shown.
     pub fn of(event: &'a Event, project: ProjectFacts<'a>) -> Facts<'a> {
         let ProjectFacts { config, origins, root, work } = project;
         Facts {
@@ -74,23 +74,23 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// What is known of a project, whatever the event.
+/// The facts of a project, for any event.
 #[derive(Clone, Copy, Debug)]
 pub struct ProjectFacts<'a> {
     pub config: &'a ConclaudeConfig,
     pub origins: &'a Origins,
-    /// What the files of the config are named relative to.
+    /// Names of config files are relative to this folder.
     pub root: &'a Path,
     /// Where commands run.
     pub work: &'a Path,
 }
 
-/// Why it is not known which files were changed.
+/// Why the changed files are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnknownChanges {
-    /// What would say so cannot be read.
+    /// Their source cannot be read.
     Unreadable(String),
-    /// Shell commands wrote files that they do not name. That is nothing unusual.
+    /// Shell commands wrote files that they do not name, which is common.
     Unclear(String),
 }
 
@@ -106,20 +106,20 @@ impl UnknownChanges {
 /// Which patterns of a section apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
-    /// Those that match what the event is about.
+    /// Those that match the event.
     #[default]
     Matching,
     /// All of them.
     All,
-    /// All of them, and the commands of all agents: nobody has said which one.
+    /// All of them, with the commands of all agents: the user named none.
     AllAgents,
 }
 
-/// What is known of a gate before anything is planned.
+/// The facts of a gate before planning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateFacts {
     pub gate: Gate,
-    /// What the config said when Gate 1 let the agent in, or the one that calls: that counts, whatever the config says by then.
+    /// The settings from the time when Gate 1 allowed the agent, or its caller. They count, whatever the config says now.
     pub at_call: Option<GateConfig>,
     /// The values of `DES-STEP-FILE`, `DES-AGENT`, `DES-COMMAND` and `DES-PROJECT-ID`.
     pub markers: [Option<String>; 4],

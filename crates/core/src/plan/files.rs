@@ -1,4 +1,4 @@
-//! Which changed files a command is given, and how.
+//! The changed files that a command gets.
 
 use std::path::Path;
 
@@ -7,10 +7,11 @@ use super::environment::{self, FILES};
 use crate::config::{CommandConfig, FILES_PLACEHOLDER, FileGlob};
 use crate::file_pattern::{FilePattern, Location};
 
-/// How much of a list goes into one script: the kernel takes no argument above 128 KiB, and a script may name the list twice.
+/// The most of a list that goes into one script: the kernel accepts no argument above 128 KiB, and a script may name the list
+/// twice.
 const MAX_LIST: usize = 30 << 10;
 
-/// The changed files that concern a command, relative to its folder. None where it does not run, because there are none.
+/// The changed files that concern a command, relative to its folder. `None` if there are none, so that it does not run.
 #[expect(clippy::option_option, reason = "a command that does not run is not one without files")]
 pub(super) fn concerned(changed: &[Location], config: &CommandConfig) -> Option<Option<Vec<String>>> {
     let Some(patterns) = &config.files else { return Some(None) };
@@ -21,7 +22,7 @@ pub(super) fn concerned(changed: &[Location], config: &CommandConfig) -> Option<
     if files.is_empty() { None } else { Some(Some(files)) }
 }
 
-/// The pattern, and whether it includes what it covers. One that is broken is an error of the config.
+/// The pattern, and whether it includes the files that it covers. A broken one is an error of the config.
 fn compiled(glob: &FileGlob) -> Option<(FilePattern, bool)> {
     Some((glob.pattern(None).ok()?, !glob.allows()))
 }
@@ -41,7 +42,7 @@ fn relative_to(folder: Option<&Path>, file: &Location) -> String {
     }
 }
 
-/// The command with its files. Where these are too many for one script that names them, it runs several times.
+/// The command with its files. If they are too many for one script, it runs several times.
 pub(super) fn given(command: &Command, files: &[String], warnings: &mut Vec<String>) -> Vec<Command> {
     if !command.run.contains(FILES_PLACEHOLDER) {
         return vec![with_variable(command.clone(), files, warnings)];
@@ -83,7 +84,7 @@ fn with_variable(mut command: Command, files: &[String], warnings: &mut Vec<Stri
     command
 }
 
-/// A path as one word of a shell, and never as an option.
+/// A path as one word of a shell that is never an option.
 fn quoted(path: &str) -> String {
     let path = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
     shell_effects::quoted(&path)

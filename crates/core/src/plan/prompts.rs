@@ -1,4 +1,4 @@
-//! What a prompt of the user starts: context that is added to it, and the commands of a slash command.
+//! The steps of a user's prompt: context that is added to it, and the commands of a slash command.
 
 use super::commands::{self, CommandPlace, Commands};
 use super::{Action, ContextRule, Facts, PlannedStep, Reason, Step};
@@ -7,17 +7,17 @@ use crate::pattern::{self, Pattern, PatternError};
 use crate::rule::Rule;
 use crate::types::HookPayload;
 
-/// A pattern may match all of a prompt. At most this many characters of the match are recorded.
+/// A pattern may match the whole prompt. At most this many characters of the match are recorded.
 const MAX_MATCHED: usize = 200;
 
-/// The steps for a prompt, added to those of the section's own commands.
+/// The steps of a prompt, after those of the section's own commands.
 pub(super) fn prompts<'a>(
     facts: &Facts<'a>,
     is_gated: bool,
     planned: &mut Commands<'a>,
 ) -> Result<(), PatternError> {
     let HookPayload::UserPromptSubmit(said) = &facts.event.payload else { return Ok(()) };
-    // The report of a background agent is not a prompt of the user.
+    // The report of a background agent is not a user's prompt.
     if is_notification(&said.prompt) {
         return Ok(());
     }

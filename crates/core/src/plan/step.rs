@@ -1,4 +1,4 @@
-//! One step of a plan: what is done and why, and what of the section is not done.
+//! A step of a plan: its action and its reason. Also the commands of the section that do not run.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use crate::event::{Blocking, EventKind};
 use crate::finding::Finding;
 use crate::rule::{Rule, RuleSource};
 
-/// A command of the event's section that does not run, by its position there. `explain` and the audit trail look up the rest.
+/// A command of the event's section that does not run, by its position. `explain` and the audit trail look up the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnmatchedCommand {
     /// The pattern, in the order of the section.
     pub entry: usize,
-    /// One of its commands; none is all of them.
+    /// One of its commands. `None` means all of them.
     pub command: Option<usize>,
     pub why: SkipReason,
 }
@@ -26,7 +26,7 @@ pub struct UnmatchedCommand {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipReason {
     Pattern,
-    /// `match: first` has found one before it.
+    /// `match: first` selected an earlier pattern.
     Earlier,
     /// `agent` does not match.
     Agent,
@@ -48,7 +48,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// One that belongs to the event itself.
+    /// A step that no rule asked for.
     pub(super) fn itself(action: Action) -> Step {
         Step { reason: Reason::Itself, action }
     }
@@ -118,11 +118,11 @@ impl fmt::Display for Step {
 pub enum Reason {
     /// The pattern of its rule matches.
     Pattern,
-    /// The prompt's markers ask for a gate.
+    /// The prompt's markers name a gate.
     Markers { step_file: String },
-    /// The call comes from an agent that is gated.
+    /// A gated agent made the call.
     GatedCaller { step_file: String },
-    /// Whether the prompt's markers ask for a gate is not known.
+    /// It is unknown whether the prompt's markers name a gate.
     NoPrompt,
     /// `des.judge` is configured.
     Judge,
@@ -136,7 +136,7 @@ impl fmt::Display for Reason {
             Reason::Pattern => f.write_str("its pattern matches"),
             Reason::Markers { step_file } => write!(f, "the prompt's markers name the step file {step_file}"),
             Reason::GatedCaller { step_file } => write!(f, "its caller is gated by {step_file}"),
-            Reason::NoPrompt => f.write_str("whether it applies is not known"),
+            Reason::NoPrompt => f.write_str("it is unknown whether it applies"),
             Reason::Judge => f.write_str("des.judge is configured"),
             Reason::Itself => f.write_str("it belongs to the event"),
         }
@@ -150,27 +150,27 @@ pub enum Action {
     /// Context for a prompt.
     Context(ContextRule),
     Gate(Gate),
-    /// Whether a gate applies is not known, and nothing is checked but this reported.
+    /// It is unknown whether a gate applies. Nothing is checked, only this is reported.
     UnknownGate(Box<Finding>),
     Report(Report),
     Command(Command),
-    /// Something that is shown to the user.
+    /// A message for the user.
     Note(String),
     /// Something that only `explain` shows.
     Remark(String),
     Wait(PendingStop),
-    /// Claude is asked to go on, with these words.
+    /// Claude must continue, with this text.
     Continue(String),
     Judge(JudgeConfig),
-    /// What was used is counted, and compared with the budget.
+    /// Usage is counted, and compared with the budget.
     Budget(Box<BudgetConfig>),
-    /// What the event changes in the state of its session.
+    /// The event's change to the state of its session.
     Remember(StateChange),
-    /// The commands must have printed the path of the worktree that they made.
+    /// The commands must have printed the path of the new worktree.
     Worktree,
 }
 
-/// What a stop does, and does not do before these agents have stopped, which still run in the background.
+/// Steps of a stop that wait until these background agents have stopped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PendingStop {
     pub agents: Vec<String>,
@@ -178,7 +178,7 @@ pub struct PendingStop {
 }
 
 impl Action {
-    /// Whether it is a gate, also where that is all that is known.
+    /// Whether it is a gate, even an unknown one.
     #[must_use]
     pub fn is_gate(&self) -> bool {
         matches!(self, Action::Gate(_) | Action::UnknownGate(_))
@@ -205,19 +205,19 @@ impl Action {
     }
 }
 
-/// What an event changes in the state of its session.
+/// An event's change to the state of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateChange {
-    /// The call of an agent that nothing is against: the later gates rest on it.
+    /// An agent call with no findings. Later gates need it.
     Call,
-    /// An agent that goes on after it had stopped is at work again.
+    /// A stopped agent continues and is working again.
     Resumed,
-    /// With a prompt of the user the main thread's blocks are counted from one again.
+    /// After a user's prompt, the main thread's blocks are counted from one again.
     Prompt,
 }
 
 impl StateChange {
-    /// Before anything else.
+    /// Changes before all other steps.
     pub(super) fn first(event: EventKind) -> Option<StateChange> {
         match event {
             EventKind::SubagentStart => Some(StateChange::Resumed),
@@ -226,7 +226,7 @@ impl StateChange {
         }
     }
 
-    /// When everything else has let it pass.
+    /// Changes after all other steps, if nothing blocked.
     pub(super) fn last(gate: &Gate) -> Option<StateChange> {
         match gate {
             Gate::Call { .. } | Gate::Helper { .. } => Some(StateChange::Call),
@@ -269,7 +269,7 @@ impl fmt::Display for Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextRule {
     pub rule: Box<Rule>,
-    /// What of the prompt its pattern matched.
+    /// The part of the prompt that its pattern matched.
     pub matched: String,
     pub prompt: String,
 }
@@ -280,18 +280,18 @@ impl ContextRule {
     }
 }
 
-/// What the user should know of the session.
+/// Information about the session for the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// What will not work in it: an untrusted config, registrations that are out of sync.
+    /// Installation problems: an untrusted config, registrations that are out of sync.
     Installation,
     /// Gated agents that started and never stopped.
     Unfinished,
-    /// A config with an error that concerns the event.
+    /// A config error that concerns the event.
     Config,
-    /// What the sandbox or a permission rule refused, and by which rule of ours.
+    /// The sandbox or a permission rule refused something, and our rule for it.
     Denials,
-    /// What Claude Code's sandbox did not protect yet.
+    /// Files that Claude Code's sandbox did not protect yet.
     Enforcement,
 }
 
@@ -307,7 +307,7 @@ impl Report {
             reports.push(Report::Denials);
         }
         let is_start = event == EventKind::SessionStart;
-        // A command that fails may have made files before.
+        // A failing command may have made files before.
         if is_start && enforcers.is_any() || is_of_command && enforcers.sandbox {
             reports.push(Report::Enforcement);
         }
@@ -317,19 +317,19 @@ impl Report {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gate {
-    /// Gate 1: an agent is about to be called with markers.
+    /// Gate 1: an agent with markers is about to be called.
     Call { step_file: Option<String> },
-    /// A gated agent calls a helper, which works within its caller's boundaries.
+    /// A gated agent calls a helper, which must stay within its caller's boundaries.
     Helper { step_file: String },
     /// Gate 2: a gated agent is about to write.
     Write { step_file: String, written: GateSubject },
     /// Gate 3: a gated agent wants to stop.
     Stop { step_file: Option<String> },
-    /// Gate 3 of an agent that left nothing to judge it by; it may be the one that was called for this step.
+    /// Gate 3 of an agent that cannot be judged. It may be the one that was called for this step.
     MissingState { step_file: String },
 }
 
-/// What Gate 2 looks at.
+/// The subject of Gate 2.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GateSubject {
     /// The file of a tool.
@@ -356,27 +356,27 @@ impl Gate {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// The entry of the config that it is, with its pattern.
+    /// The entry of the config, with its pattern.
     pub rule: Box<Rule>,
-    /// What the pattern matched.
+    /// The value that the pattern matched.
     pub subject: String,
-    /// As the config has it: the name of the command.
+    /// The script in the config: the name of the command.
     pub run: String,
-    /// What the shell gets: the same, with the changed files.
+    /// The script for the shell: the same, with the changed files.
     pub script: String,
     pub shell: String,
     pub cwd: PathBuf,
-    /// What `cwd` must not leave, also by a link.
+    /// The folder that `cwd` must not leave, not even through a link.
     pub work: PathBuf,
     /// `None` removes a variable.
     pub env: Vec<Variable>,
-    /// The part of `env` that the config has for it.
+    /// The part of `env` that comes from the config.
     pub own_env: Box<[Variable]>,
-    /// What to say when it fails.
+    /// The message when it fails.
     pub message: Option<String>,
-    /// Messages name it by its script.
+    /// Whether messages name it by its script.
     pub is_shown: bool,
-    /// Its start and its end are notified.
+    /// Whether its start and its end are notified.
     pub is_notified: bool,
     pub show_stdout: Show,
     pub show_stderr: Show,
@@ -384,11 +384,11 @@ pub struct Command {
     pub timeout: Option<Duration>,
     pub on_failure: Reaction,
     pub on_timeout: Reaction,
-    /// What it prints is part of the answer.
+    /// Whether its output is part of the answer.
     pub answers: bool,
-    /// It runs at the same time as its neighbours that say so too.
+    /// Whether it runs in parallel with its neighbours that have this too.
     pub is_parallel: bool,
-    /// How its end and its output are read. For a hook the reactions above do not count.
+    /// How its end and its output are read. For a hook the reactions above do not apply.
     pub protocol: Protocol,
 }
 
@@ -406,12 +406,12 @@ impl Command {
     }
 }
 
-/// A variable; without a value it is removed.
+/// A variable. Without a value it is removed.
 pub(super) type Variable = (String, Option<String>);
 
 pub(super) fn commands_in(steps: &[Step]) -> impl Iterator<Item = &Command> {
     steps.iter().filter_map(Step::command)
 }
 
-/// A step, and why it may not run.
+/// A step, and the reason if it may not run.
 pub(super) type PlannedStep<'a> = (Step, Option<&'a str>);

@@ -1,5 +1,5 @@
-//! Cleans untrusted text. Escape sequences go first. Then tags are neutralised by a reader that sees through invisible
-//! characters: one of them inside a tag would otherwise hide it.
+//! Cleans untrusted text. Escape sequences are removed first. Then tags are neutralised by a reader that ignores invisible
+//! characters, because one of them inside a tag would hide the tag.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -7,7 +7,7 @@ use std::str::Chars;
 
 use crate::dialect::claude::tags;
 
-/// What stands for the `<` of a tag.
+/// Replaces the `<` of a tag.
 const NOT_A_TAG: char = '‹';
 
 /// Markers as our own messages show them, so that they can be copied. They are examples without effect.
@@ -16,21 +16,21 @@ pub const STEP_FILE_MARKER: &str = "<!-- DES-STEP-FILE: path/of/step.json -->";
 pub const SECTION_MARKER: &str = "<!-- DES-SECTION: NAME -->";
 const OWN_MARKERS: [&str; 3] = [MARKER, STEP_FILE_MARKER, SECTION_MARKER];
 
-/// Text for a model, as it was printed, except for what could control a terminal, deceive the user who reads along, or imitate
-/// markup of Claude Code: escape sequences and control characters are removed, characters that reorder or smuggle text are
-/// escaped, and tags that mean something to Claude Code are neutralised. Zero-width characters stay: a linter may complain about one.
+/// Text for a model, as it was printed, without anything that could control a terminal, deceive the user, or imitate markup of
+/// Claude Code. Escape sequences and control characters are removed. Characters that reorder or smuggle text are escaped. Tags
+/// with a meaning for Claude Code are neutralised. Zero-width characters stay: a linter may complain about one.
 #[must_use]
 pub fn clean(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { neutralised(&without_controls(text, Formats::Kept)) }
 }
 
-/// Whether there is nothing to clean, as in most text. Other text takes the long way, also where it needs no change.
+/// Whether there is nothing to clean, as in most text. Other text takes the slow path, even if it needs no change.
 pub fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| (byte.is_ascii_graphic() && byte != b'<') || matches!(byte, b' ' | b'\n' | b'\t'))
 }
 
-/// What a terminal can show of the text, and a file should hold: without what controls or hides, and with its tags, which only a
-/// model takes for instructions.
+/// The text for a terminal or a file: without control and deceptive characters, but with its tags, which only a model reads as
+/// instructions.
 #[must_use]
 pub fn printable(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { without_controls(text, Formats::Removed) }
@@ -48,7 +48,7 @@ pub fn printable_line(text: &str) -> String {
     on_one_line(Cow::Borrowed(text)).into_owned()
 }
 
-/// The same, which most texts are already.
+/// The same, without a copy for most texts.
 #[must_use]
 pub fn on_one_line(text: Cow<'_, str>) -> Cow<'_, str> {
     if text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
@@ -63,7 +63,7 @@ pub fn clean_line(text: &str) -> String {
     printable_untagged(text).replace(['\n', '\t'], " ")
 }
 
-/// The text with invisible characters escaped, except for line breaks: for a user who is to decide about it.
+/// The text with invisible characters escaped, except line breaks: for a user who must decide about it.
 #[must_use]
 pub fn visible(text: &str) -> String {
     if text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
@@ -77,7 +77,7 @@ pub fn visible(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// The text with invisible characters escaped, except white space, for lines of a file that are shown.
+/// The text with invisible characters escaped, except white space: for shown lines of a file.
 #[must_use]
 pub fn revealed(text: &str) -> String {
     let shown = |c: char| match c {
@@ -88,7 +88,7 @@ pub fn revealed(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// The same with one character for each, so that columns stay what they are.
+/// The same with one character for each, so that columns stay the same.
 #[must_use]
 pub fn pictured(text: &str) -> String {
     let shown = |c: char| match c {
@@ -125,15 +125,15 @@ fn escape(c: char) -> String {
     c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
 }
 
-/// What becomes of invisible characters that do not control anything.
+/// How invisible characters are handled that control nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Formats {
     Kept,
     Removed,
 }
 
-/// The text without escape sequences and control characters. No text is lost: a carriage return, with which progress bars restart a
-/// line, is a line break.
+/// The text without escape sequences and control characters. No text is lost: a carriage return, with which progress bars restart
+/// a line, becomes a line break.
 fn without_controls(text: &str, formats: Formats) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -148,7 +148,7 @@ fn without_controls(text: &str, formats: Formats) -> String {
             '\u{1b}' | '\u{80}'..='\u{9f}' => skip_escape(c, &mut chars),
             c if c.is_control() => {}
             c if formats == Formats::Kept => out.push(c),
-            // A line break here would be one that nobody who wrote lines has seen.
+            // A line break here would create a line that its author never saw.
             '\u{2028}' | '\u{2029}' => out.push(' '),
             // An emoji may have one. More of them, or one after another character, can hide text.
             '\u{fe0e}' | '\u{fe0f}' if out.chars().next_back().is_some_and(may_vary) => out.push(c),
@@ -163,7 +163,7 @@ fn may_vary(c: char) -> bool {
     !c.is_ascii() && !is_invisible(c)
 }
 
-/// Whether the character makes a user see something else than a model reads: it reorders text, or spells text that nobody sees.
+/// Whether the character shows the user something else than the model reads: it reorders text, or contains invisible text.
 fn is_deceptive(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e0fff}')
 }
@@ -173,7 +173,7 @@ fn is_selector(c: char) -> bool {
     matches!(c, '\u{e0100}'..='\u{e01ef}')
 }
 
-/// The text with another character for the `<` of each tag that means something to a client, and of the markers of a step. Every other
+/// The text with another character for the `<` of each tag that a client interprets, and of the markers of a step. Every other
 /// `<` stays: compilers print types, and a reader must find them in the code. Deceptive characters are escaped.
 fn neutralised(text: &str) -> String {
     let is_ours = |rest: &str| OWN_MARKERS.iter().any(|marker| rest.starts_with(marker));
@@ -193,8 +193,8 @@ fn neutralised(text: &str) -> String {
     }
 }
 
-/// Whether a `<` between these is the start of a tag that means something to a client, or of a marker. A model reads over spaces, case
-/// and the kind of dash.
+/// Whether a `<` between these starts a tag that a client interprets, or a marker. A model ignores spaces, case and the kind of
+/// dash.
 fn means_something(before: Option<char>, after: &str) -> bool {
     let mut after = after.chars().filter(|c| matches!(c, '\n' | '\t') || !is_invisible(*c)).peekable();
     let is_closing = after.peek() == Some(&'/');
@@ -220,7 +220,7 @@ fn means_something(before: Option<char>, after: &str) -> bool {
         return true;
     }
     if !folded.is_ascii() {
-        // Letters of other alphabets look like ours.
+        // Letters of other alphabets look like Latin ones.
         return folded.contains('-');
     }
     let is_type = before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | ':'));
@@ -231,8 +231,8 @@ fn is_dash(c: char) -> bool {
     matches!(c, '-' | '_' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}')
 }
 
-/// Characters that leave no mark of their own: controls, formats, fillers, and selectors of variants. Those format characters
-/// that are visible, such as the Arabic number signs, are not among them.
+/// Invisible characters: controls, formats, fillers, and variant selectors. Visible format characters, such as the Arabic number
+/// signs, are not among them.
 pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -242,7 +242,7 @@ pub fn is_invisible(c: char) -> bool {
             | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Skips the rest of an escape sequence that this character starts: CSI up to its final byte, strings (OSC, DCS, …) up to
+/// Skips the rest of an escape sequence that starts with this character: CSI up to its final byte, strings (OSC, DCS, …) up to
 /// their terminator.
 fn skip_escape(start: char, chars: &mut Peekable<Chars<'_>>) {
     let on_this_line = |c: &char| !matches!(c, '\n' | '\r');

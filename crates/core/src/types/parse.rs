@@ -19,7 +19,7 @@ pub enum PayloadError {
     Empty,
     #[error("the payload is not valid JSON: {0}")]
     Json(String),
-    /// Claude Code may have sent it: the input of a tool comes from the model.
+    /// Claude Code may have sent it: a model writes the input of a tool.
     #[error("the payload is nested too deeply to be read")]
     TooDeep,
     /// A field is missing, blank or of the wrong type.
@@ -37,9 +37,9 @@ pub struct Event {
     pub kind: EventKind,
     /// The client that sent it.
     pub client: &'static Dialect,
-    /// The event of ours that the client's is. What it stands for may be another one, which `kind` is.
+    /// Our event for the client's event. `kind` may be another one that it stands for.
     pub called: EventKind,
-    /// As the client names it.
+    /// The client's name for it.
     pub client_event: &'static str,
     pub tool: ToolNames,
     pub payload: HookPayload,
@@ -55,7 +55,7 @@ impl Event {
         Event::of(kind, read(strip_bom(input))?.0)
     }
 
-    /// The same for a payload of Claude Code that was read already.
+    /// The same for a payload of Claude Code that is already parsed.
     ///
     /// # Errors
     /// Names the field and what was expected.
@@ -75,13 +75,13 @@ impl Event {
 }
 
 impl Event {
-    /// Makes it one of another session.
+    /// Changes its session.
     pub fn set_session(&mut self, id: String) {
         self.fields.insert("session_id".into(), id.as_str().into());
         self.payload.base_mut().session_id = id;
     }
 
-    /// The tool of the event, as the client names it.
+    /// The tool of the event, with the client's name.
     #[must_use]
     pub fn client_tool(&self) -> Option<&str> {
         let ours = || self.fields.get("tool_name").and_then(Value::as_str);
@@ -117,7 +117,7 @@ fn check(event: &str, wire: &Wire) -> Result<HookPayload, PayloadError> {
 /// The fields of a payload of any client.
 ///
 /// # Errors
-/// When it is not a JSON object.
+/// If it is not a JSON object.
 pub fn fields(input: &[u8]) -> Result<Map<String, Value>, PayloadError> {
     read(strip_bom(input)).map(|wire| wire.0)
 }
@@ -127,12 +127,12 @@ fn strip_bom(input: &[u8]) -> &[u8] {
     input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(input)
 }
 
-/// One JSON value; what follows it is ignored.
+/// One JSON value. Text after it is ignored.
 fn first_value(input: &[u8]) -> serde_json::Result<Option<Value>> {
     serde_json::Deserializer::from_slice(input).into_iter().next().transpose()
 }
 
-/// Whether a text is JSON as far as it was read, and has more levels than we follow. The library has no other name for it.
+/// Whether a text is valid JSON so far, but nested too deeply. The library has no other way to tell.
 fn is_depth(error: &serde_json::Error) -> bool {
     error.to_string().starts_with("recursion limit exceeded")
 }
@@ -144,8 +144,8 @@ fn read(input: &[u8]) -> Result<Wire, PayloadError> {
         Err(error) if is_depth(&error) => return Err(PayloadError::TooDeep),
         Err(error) => error,
     };
-    // Claude Code truncates strings, which may leave half a surrogate pair or a byte that is not UTF-8. That is no reason to
-    // reject the event.
+    // Claude Code truncates strings, which may leave half a surrogate pair or invalid UTF-8. That is no reason to reject the
+    // event.
     match first_value(&repair(input)) {
         Ok(Some(value)) => object(value),
         Err(error) if is_depth(&error) => Err(PayloadError::TooDeep),

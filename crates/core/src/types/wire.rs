@@ -1,5 +1,5 @@
-//! The payload before validation: every field is optional and a renamed one has both names, so that nulls and older or newer
-//! versions of Claude Code are accepted, and an error names each missing field.
+//! The payload before validation. Every field is optional, and a renamed one has both names. So nulls and other versions of
+//! Claude Code are accepted, and an error names each missing field.
 
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
@@ -37,7 +37,7 @@ impl From<FieldError> for PayloadError {
 pub(super) struct Wire(pub(super) Map<String, Value>);
 
 impl Wire {
-    /// A field that must be a string where it is given.
+    /// A field that must be a string if it is present.
     fn string(&self, field: &str) -> Result<Option<String>, FieldError> {
         match self.0.get(field) {
             None | Some(Value::Null) => Ok(None),
@@ -50,7 +50,7 @@ impl Wire {
         self.string(field)?.ok_or_else(|| FieldError::Missing(field.to_owned()))
     }
 
-    /// The fields that all events have. Only the events of a subagent need a transcript: Copilot, which runs the hooks of
+    /// The common fields of all events. Only the events of a subagent need a transcript: Copilot, which runs the hooks of
     /// `.claude/settings.json` too, names none with a tool or a prompt, and refuses the tool when a hook fails.
     fn base(&self) -> Result<BasePayload, FieldError> {
         Ok(BasePayload {
@@ -66,7 +66,7 @@ impl Wire {
         self.0.get(field).and_then(Value::as_str).map(str::to_owned)
     }
 
-    /// The type under either of its names; a blank one does not hide the other.
+    /// The type under either of its names. A blank one does not hide the other.
     fn agent_type(&self) -> Result<Option<String>, FieldError> {
         let (one, other) = (self.string("agent_type")?, self.string("subagent_type")?);
         Ok(match one {

@@ -58,7 +58,7 @@ impl Builder {
                 return Err(fail("a second document starts here: only one is read", span));
             }
             Event::Scalar(text, style, anchor, tag) => {
-                // A key is text whatever it looks like, but for the key that merges.
+                // A key is always text, except for the key that merges.
                 if let Some(OpenNode { content: OpenContent::Map { key: key @ None, .. }, .. }) =
                     self.open.last_mut()
                 {
@@ -128,7 +128,7 @@ impl Builder {
         matches!(self.open.last(), Some(OpenNode { content: OpenContent::Map { key: None, .. }, .. }))
     }
 
-    /// Puts a complete value where it belongs.
+    /// Puts a complete value into its container.
     fn value(&mut self, node: Spanned<Node>, anchor: usize) -> Result<(), SyntaxError> {
         self.values += 1;
         if self.values > MAX_VALUES {
@@ -157,7 +157,7 @@ impl Builder {
 
 const UNKNOWN_TAG: &str = "unknown tag: remove it";
 
-/// What a scalar is by the core schema of YAML 1.2. Only plain ones can be anything but text.
+/// The value of a scalar by the core schema of YAML 1.2. Only plain scalars can be anything but text.
 fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Node, &'static str> {
     if let Some(tag) = tag {
         return match tag.core_suffix() {
@@ -190,7 +190,7 @@ fn plain(text: &str) -> Node {
 
 fn integer(text: &str) -> Option<i128> {
     let digits = |digits: &str, radix: u32| {
-        // Rust's own also reads a sign here.
+        // Rust's parser also accepts a sign here.
         if digits.starts_with(|c: char| c.is_digit(radix)) {
             i128::from_str_radix(digits, radix).ok()
         } else {
@@ -215,7 +215,7 @@ fn float(text: &str) -> Option<f64> {
     match unsigned {
         ".inf" | ".Inf" | ".INF" => Some(sign * f64::INFINITY),
         ".nan" | ".NaN" | ".NAN" if unsigned.len() == text.len() => Some(f64::NAN),
-        // Rust's own also reads `inf`, `nan` and `infinity`.
+        // Rust's parser also accepts `inf`, `nan` and `infinity`.
         _ if unsigned.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+')) => {
             text.parse().ok()
         }
@@ -223,7 +223,7 @@ fn float(text: &str) -> Option<f64> {
     }
 }
 
-/// `<<` adds the entries of another mapping, or of several, that this one does not have.
+/// `<<` adds the entries of one or several other mappings that this one does not have.
 fn merge(entries: Vec<MapEntry>) -> Result<Vec<MapEntry>, SyntaxError> {
     if entries.iter().all(|(key, _)| key.value != "<<") {
         return Ok(entries);
@@ -246,7 +246,7 @@ fn merge(entries: Vec<MapEntry>) -> Result<Vec<MapEntry>, SyntaxError> {
     Ok(own)
 }
 
-/// The number of values in it, itself included.
+/// The number of values in it, including itself.
 fn size(node: &Node) -> usize {
     1 + match node {
         Node::List(items) => items.iter().map(|item| size(&item.value)).sum::<usize>(),

@@ -1,5 +1,5 @@
-//! Makes structs of values. It is strict: `'5'` is not a number and `5` is not text, so that a config is accepted exactly where its
-//! schema accepts it. Duplicate keys are errors.
+//! Makes structs from values. It is strict: `'5'` is not a number and `5` is not text, so that a config is accepted exactly if
+//! its schema accepts it. Duplicate keys are errors.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ impl<'de> IntoDeserializer<'de, ValueError> for &'de Spanned<Node> {
     }
 }
 
-/// A key is text whatever it looks like.
+/// A key is always text.
 struct Key<'de>(&'de str);
 
 impl<'de> IntoDeserializer<'de, ValueError> for Key<'de> {
@@ -44,7 +44,7 @@ fn duplicate(entries: &[MapEntry]) -> Option<&str> {
     keys.find(|key| !seen.insert(*key))
 }
 
-/// Checks that every key is there once.
+/// Checks that no key is duplicate.
 ///
 /// # Errors
 /// Names the first duplicate key.
@@ -55,25 +55,25 @@ pub fn check_keys(entries: &[MapEntry]) -> Result<(), ValueError> {
     }
 }
 
-/// Makes a struct of some entries of a mapping.
+/// Makes a struct from some entries of a mapping.
 ///
 /// # Errors
-/// Where the entries do not make the struct.
+/// If the entries do not make the struct.
 pub fn from_entries<'de, T: Deserialize<'de>>(
     entries: impl Iterator<Item = &'de MapEntry>,
 ) -> Result<T, ValueError> {
     T::deserialize(MapDeserializer::new(entries.map(|(key, value)| (Key(&key.value), value))))
 }
 
-/// The names of a struct's fields, as the struct tells serde.
+/// The field names of a struct, as it reports them to serde.
 pub fn fields_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     let mut names: &[&str] = &[];
-    // It makes nothing: the error is expected.
+    // This creates no value: the error is expected.
     drop(T::deserialize(FieldNames(&mut names)));
     names
 }
 
-/// Takes down the names of the fields that a struct asks for.
+/// Records the field names that a struct requests.
 struct FieldNames<'a>(&'a mut &'static [&'static str]);
 
 impl<'de> Deserializer<'de> for FieldNames<'_> {

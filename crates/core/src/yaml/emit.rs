@@ -1,9 +1,9 @@
-//! Writes a tree as YAML that reads as the same tree, with a comment after each value.
+//! Writes a tree as YAML that parses to the same tree, with a comment after each value.
 
 use super::{MapEntry, Node, Span, Spanned, read};
 use crate::text::{clean, is_invisible};
 
-/// The text of a tree; what `remark` gives for a value is a comment after it.
+/// The text of a tree. `remark` gives the comment after a value.
 pub fn emit(tree: &Spanned<Node>, remark: impl Fn(Span) -> Option<String>) -> String {
     let mut emitter = Emitter { out: String::new(), remark: &remark };
     match &tree.value {
@@ -92,12 +92,12 @@ impl Emitter<'_> {
     }
 }
 
-/// Whether a terminal or a model can be shown it as it is.
+/// Whether it can be shown unchanged to a terminal or a model.
 fn is_clean(text: &str) -> bool {
     clean(text) == text
 }
 
-/// Whether a text of several lines can be written as it is.
+/// Whether a text of several lines can be written unchanged.
 fn is_block(text: &str) -> bool {
     let lines = text.strip_suffix('\n').unwrap_or(text);
     let is_printable = |c: char| c == '\n' || c == '\t' || (!c.is_control() && !is_break(c));
@@ -109,7 +109,7 @@ fn is_block(text: &str) -> bool {
         && lines.lines().next().is_some_and(|first| !first.is_empty())
 }
 
-/// What YAML or a terminal may take for the end of a line, or for nothing.
+/// Characters that YAML or a terminal may treat as the end of a line, or ignore.
 fn is_break(c: char) -> bool {
     matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}')
 }
@@ -121,12 +121,12 @@ fn plain_or_quoted(text: &str) -> String {
     if is_plain { text.to_owned() } else { quoted(text) }
 }
 
-/// Whether it is read as text, and not as a number or a word of YAML.
+/// Whether it is read as text, and not as a number or a YAML keyword.
 fn is_text(text: &str) -> bool {
     read(text).is_ok_and(|tree| matches!(&tree.value, Node::Text(read) if read == text))
 }
 
-/// JSON's escapes are YAML's; what is left of invisible characters is escaped as well.
+/// JSON's escapes are valid in YAML. The remaining invisible characters are escaped as well.
 fn quoted(text: &str) -> String {
     let simple = escaped(text, false);
     if is_clean(&simple) { simple } else { escaped(text, true) }

@@ -1,4 +1,4 @@
-//! Why a text is not read, or its values do not make a struct.
+//! Why a text cannot be read, or its values do not make a struct.
 
 use std::fmt;
 

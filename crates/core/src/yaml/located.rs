@@ -1,4 +1,4 @@
-//! A value that knows where it was written, for messages about a rule that applied.
+//! A value with its position, for messages about a rule that applied.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, SeqAccess, Vi
 use super::error::ValueError;
 use super::tree::{Node, Spanned};
 
-/// How a value asks the deserializer for its position, which serde has no word for.
+/// The name with which a value requests its position from the deserializer. Serde has no word for it.
 pub(super) const NAME: &str = "$located";
 
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub struct Located<T> {
     pub value: T,
     /// Counted from 1.
     pub line: usize,
-    /// Which of the files that make the config.
+    /// The index of the config's file.
     pub source: usize,
 }
 

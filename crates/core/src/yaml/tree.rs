@@ -1,16 +1,16 @@
-//! A tree of values that know where they were written.
+//! A tree of values with their positions.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Beyond what is written by hand.
+/// Nobody writes deeper YAML by hand.
 pub(super) const MAX_DEPTH: usize = 32;
 pub(super) const MAX_VALUES: usize = 10_000;
 
-/// The limit on what aliases expand to: anything larger is an alias bomb.
+/// The limit on values after expanding aliases: more than that is an alias bomb.
 pub(super) const MAX_ALIASED_VALUES: usize = 10_000;
 
-/// The part of the text that a value or a key was read from. That of an alias is the alias.
+/// The part of the text that a value or a key was read from. For an alias, it is the alias.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// In bytes.
@@ -18,13 +18,13 @@ pub struct Span {
     pub end: usize,
     /// Counted from 1.
     pub line: usize,
-    /// Which of several files that make one config; 0 where there is one.
+    /// The index of the config's file; 0 if there is only one.
     pub source: usize,
 }
 
 impl Span {
-    /// In bytes. A mapping or a list spans lines: its first line is enough to point at. The search stops there, since one long
-    /// line may contain thousands of values.
+    /// In bytes. For a mapping or a list, its first line is enough. The search stops there, because one long line may contain
+    /// thousands of values.
     pub fn first_line(self, text: &str) -> Range<usize> {
         let start = self.start.min(text.len());
         let end = self.end.clamp(start, text.len());
@@ -39,7 +39,7 @@ pub struct Spanned<T> {
 }
 
 impl Spanned<Node> {
-    /// Says in which of several files all of it is.
+    /// Sets the file of all values.
     pub fn set_source(&mut self, source: usize) {
         let mut pending = if source == 0 { Vec::new() } else { vec![self] };
         while let Some(node) = pending.pop() {
@@ -75,7 +75,7 @@ impl Spanned<Node> {
     }
 }
 
-/// Of a file, or a part of the program.
+/// From a file, or a part of the program.
 pub type Text = Cow<'static, str>;
 
 /// A key of a mapping with its value.
@@ -95,7 +95,7 @@ pub enum Node {
 }
 
 impl Node {
-    /// The value as an error message names it.
+    /// The value in an error message.
     pub fn describe(&self) -> String {
         match self {
             Node::Null => "nothing".into(),

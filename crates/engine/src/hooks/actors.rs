@@ -1,4 +1,4 @@
-//! Who causes an event, and which gate applies to that agent.
+//! The agent that causes an event, and its gate.
 
 use std::path::Path;
 
@@ -17,8 +17,8 @@ use conclaude_os::log;
 use conclaude_store::store::Session;
 use conclaude_store::transcript::{self, identity};
 
-/// The subagent from inside which an event comes that is not its own. On the main thread of `claude --agent X` there is a type
-/// without an id.
+/// The subagent that an event comes from, if it is not the agent's own event. On the main thread of `claude --agent X` there is a
+/// type without an id.
 pub(super) fn caller(event: &Event) -> Option<Agent> {
     if event.kind.is_of_agent() || !event.kind.row().in_agents {
         return None;
@@ -35,12 +35,12 @@ pub(super) fn caller(event: &Event) -> Option<Agent> {
     })
 }
 
-/// The agent that causes an event, and the gate that applies to it.
+/// The agent that causes the event, and the gate that applies to it.
 #[derive(Default)]
 pub(super) struct Actors {
     pub(super) agent: Option<Agent>,
     pub(super) gate: Option<GateContext>,
-    /// Why it is not known whether a gate applies, where one could.
+    /// Why it is unknown whether a gate applies, if one could.
     pub(super) unknown_gate: Option<Finding>,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn find(event: &Event, session: &Session, settings: &ConclaudeConfig)
     let agent = if event.kind.is_of_agent() {
         let marked = if des_is_on { gate_context::marked_agent(payload, &paths) } else { None };
         let agent = marked.unwrap_or_else(|| identity::identify(payload));
-        // It is not there before.
+        // It does not exist earlier.
         let meta = if event.kind == EventKind::SubagentStop { paths.meta() } else { None };
         Some(Agent { description: meta.and_then(|meta| meta.description.clone()), ..agent })
     } else {
@@ -64,13 +64,13 @@ pub(super) fn find(event: &Event, session: &Session, settings: &ConclaudeConfig)
         GateSearch::NoPrompt(looked_in) => {
             let unknown_gate = match event.client.agents.call {
                 AgentCallLink::Files => why_unknown(&looked_in, settings, session),
-                // What Gate 1 let in would be linked with its agent.
+                // Otherwise a call that Gate 1 allowed would be linked with its agent.
                 _ => None,
             };
             return Actors { agent, unknown_gate, ..Actors::default() };
         }
     };
-    // Where the payload does not say what the agent is, its call does; where nothing else does, its marker.
+    // If the payload does not name the agent, its call does. Otherwise, its marker does.
     let is_stop = matches!(gate.facts.gate, Gate::Stop { .. });
     let called = if is_stop && payload.agent_type().is_none() { gate.origin.agent.clone() } else { None };
     let agent = agent.map(|agent| match (called, &gate.markers.agent) {
@@ -81,10 +81,10 @@ pub(super) fn find(event: &Event, session: &Session, settings: &ConclaudeConfig)
     Actors { agent, gate: Some(gate), unknown_gate: None }
 }
 
-/// Where steps are used, a prompt that was not found is reported, since a gate may have been missed.
+/// If steps are used, a missing prompt is reported, because a gate may have been missed.
 fn why_unknown(looked_in: &Path, settings: &ConclaudeConfig, session: &Session) -> Option<Finding> {
     let what = format!("the agent's prompt was not found in {}", looked_in.display());
-    // In the transcript of another client the markers are, and who was called with them is not.
+    // The transcript of another client has the markers, but not the called agent.
     let uses_steps = settings.des.is_some()
         || GatedCall::all(session).iter().any(GatedCall::is_open)
         || (transcript::is_foreign(looked_in) && transcript::mentions(looked_in, markers::KEY));

@@ -1,4 +1,4 @@
-//! What a session uses is counted at its events, and compared with its budget.
+//! Counts a session's usage at its events, and compares it with its budget.
 
 use std::io;
 use std::path::Path;
@@ -26,9 +26,9 @@ use conclaude_store::store::spending::{
     SpendingLock,
 };
 
-/// Counts, and says what follows.
+/// Counts, and returns the reaction.
 pub(super) fn run(config: &BudgetConfig, context: &Context<'_>, so_far: &[Outcome]) -> Vec<Outcome> {
-    // What is refused already is not done, and uses nothing.
+    // A refused tool is not executed and uses nothing.
     let is_refusable = matches!(context.kind(), EventKind::PreToolUse | EventKind::UserPromptSubmit);
     if is_refusable && so_far.iter().any(|outcome| outcome.verdict == Verdict::Block) {
         return Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn run(config: &BudgetConfig, context: &Context<'_>, so_far: &[Outcom
     counted(config, context, so_far, &folder).unwrap_or_else(|error| uncounted(context, &error.to_string()))
 }
 
-/// A budget that cannot be counted denies nothing, and the user is told where that is not said with every tool.
+/// A budget that cannot be counted denies nothing. The user is warned, but not with every tool.
 fn uncounted(context: &Context<'_>, why: &str) -> Vec<Outcome> {
     let what = format!("what this session uses cannot be counted, so its budget denies nothing: {why}");
     if context.kind() == EventKind::UserPromptSubmit {
@@ -86,18 +86,18 @@ struct BudgetCounter<'a> {
     config: &'a BudgetConfig,
     context: &'a Context<'a>,
     spending: SessionSpending,
-    /// What all sessions use today, where there is a budget for it.
+    /// The usage of all sessions today, if there is a budget for it.
     day: Option<DaySpending>,
 }
 
 impl BudgetCounter<'_> {
-    /// The subagent that the event is about or comes from.
+    /// The subagent that the event concerns or comes from.
     fn agent(&self) -> Option<(&Agent, &str)> {
         let agent = self.context.subagent()?;
         Some((agent, agent.id.as_deref()?))
     }
 
-    /// What the event itself says: an agent starts, or a tool that the user was asked about was used.
+    /// Counts the event itself: an agent starts, or a tool that the user was asked about was used.
     fn note_event(&mut self) {
         match self.context.kind() {
             EventKind::SubagentStart => {
@@ -132,8 +132,8 @@ impl BudgetCounter<'_> {
         Some(spending)
     }
 
-    /// Reads the new lines of the main thread and of the agent that the event comes from; at the events of the main thread that come
-    /// once a turn, of all agents.
+    /// Reads the new lines of the main thread and of the agent that the event comes from. At the main thread's events that come
+    /// once per turn, reads those of all agents.
     fn count_transcripts(&mut self) -> io::Result<()> {
         let main = files::expand_home(self.context.payload().transcript_path());
         let own = self.agent().and_then(|(agent, id)| {
@@ -170,7 +170,7 @@ impl BudgetCounter<'_> {
         report.and_then(|report| report.prices.clone()).unwrap_or_default()
     }
 
-    /// What is to be decided, if anything is.
+    /// The moment of a decision, if there is one.
     fn moment(&self) -> Option<Moment> {
         match self.context.payload() {
             HookPayload::PreToolUse(tool) if tools::only_reports(&tool.tool_name) => None,
@@ -193,7 +193,7 @@ impl BudgetCounter<'_> {
             && guard::only_records(command, files::home().as_deref(), cwd, &self.context.budget)
     }
 
-    /// Compares what is used with all amounts. A refusal is reported alone: the rest is reported at the next event.
+    /// Compares the usage with all amounts. A refusal is reported alone: the rest is reported at the next event.
     fn compare(&mut self, moment: Moment, so_far: &[Outcome]) -> Vec<Outcome> {
         let is_asked = so_far.iter().any(|outcome| outcome.verdict == Verdict::Ask);
         let meters = self.meters();
@@ -229,7 +229,7 @@ impl BudgetCounter<'_> {
         notices
     }
 
-    /// How far each amount is used that counts here.
+    /// The meters of the amounts that apply here.
     fn meters(&mut self) -> Vec<NamedMeter> {
         // A tool is used, so it works.
         if let Some(agent) = self.agent_spending() {
@@ -252,7 +252,7 @@ impl BudgetCounter<'_> {
         say(&MeterWords { meter, then, rule: &rule, moment, session })
     }
 
-    /// The user does not see what an agent is denied.
+    /// The user does not see an agent's denials.
     fn tell_of_denial(&mut self, name: &str, meter: &Meter, moment: Moment) {
         let Some(agent) = self.context.caller.as_ref() else { return };
         if moment != Moment::Tool || self.spending.marks(name).denied {
@@ -266,7 +266,7 @@ impl BudgetCounter<'_> {
         }
     }
 
-    /// Said once a session, where it keeps a budget from denying anything.
+    /// Reported once per session, if it prevents a budget from denying anything.
     fn unknown_price(&mut self, meters: &[NamedMeter]) -> Option<Outcome> {
         let unknown = meters.iter().map(|one| &one.meter).find(|meter| meter.used.is_none())?;
         if self.spending.told_of_prices {
@@ -284,7 +284,7 @@ impl BudgetCounter<'_> {
     }
 }
 
-/// What tells a tool call from others, before and after it: its id, or in other clients its input.
+/// Identifies a tool call before and after it: by its id, or for other clients by its input.
 fn call_of(context: &Context<'_>) -> Option<String> {
     let fields = &context.event.fields;
     if let Some(id) = fields.get("tool_use_id").and_then(Value::as_str) {

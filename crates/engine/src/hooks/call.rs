@@ -1,4 +1,4 @@
-//! The whole of a call: the environment, the payload on stdin, what is handled of it, and the answer.
+//! A complete call: the environment, the payload on stdin, its handling, and the answer.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use conclaude_core::types::Event;
 use conclaude_os::log;
 use conclaude_store::store::outbox;
 
-/// What a call takes from its process. It is given explicitly, so that a call can be played without a process.
+/// The inputs of a call from its process. They are explicit, so that a call can be simulated without a process.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     /// `CLAUDE_PROJECT_DIR`.
@@ -25,11 +25,11 @@ pub struct Environment {
     pub only_if_trusted: bool,
     /// Only the project's own config counts, not the user's and the local one.
     pub only_project: bool,
-    /// Nothing is written: the event is only looked at.
+    /// Nothing is written: the event is only inspected.
     pub is_rehearsal: bool,
-    /// It did not happen: no transcript holds the prompt of its agent, and nobody has missed it.
+    /// It did not happen: no transcript has the prompt of its agent, and nobody missed it.
     pub is_sample: bool,
-    /// A rehearsal notes what each rule was compared with.
+    /// A rehearsal records the comparison with each rule.
     pub explains: bool,
     /// Then these files count as changed.
     pub changed: Option<Vec<String>>,
@@ -54,7 +54,7 @@ impl Environment {
     }
 }
 
-/// A call of an event, and of the client that the registration names. If that is unknown, the payload decides.
+/// A call of an event by the client in the registration. Without one, the payload decides.
 #[must_use]
 pub fn of(client: Option<&str>, event: EventKind) -> HookCall {
     let known = client.and_then(dialect::named);
@@ -70,7 +70,7 @@ pub fn of(client: Option<&str>, event: EventKind) -> HookCall {
     HookCall { client: known, event, directory, warning }
 }
 
-/// The whole of `conclaude <Event>`: handles the payload on stdin and writes the answer.
+/// `conclaude <Event>`: handles the payload on stdin and writes the answer.
 #[must_use]
 pub fn call(call: &HookCall) -> Exit {
     answer(call, || match switch::off() {
@@ -79,15 +79,15 @@ pub fn call(call: &HookCall) -> Exit {
     })
 }
 
-/// The whole of `conclaude <Event> --if-trusted`, which is registered for all projects of a user: it defers to the
-/// project's own registration where there is one, and runs nothing of a project that nobody trusts.
+/// `conclaude <Event> --if-trusted`, which is registered for all projects of a user. It defers to the project's own registration,
+/// and runs nothing of an untrusted project.
 #[must_use]
 pub fn call_if_trusted(call: &HookCall) -> Exit {
     call_unless(call, registration::is_handled_by_project)
 }
 
-/// The whole of `conclaude <Event> --plugin`, which Claude Code's plugin calls: it defers to a registration in any settings, and runs
-/// nothing of a project that nobody trusts.
+/// `conclaude <Event> --plugin`, which Claude Code's plugin calls. It defers to a registration in any settings, and runs nothing
+/// of an untrusted project.
 #[must_use]
 pub fn call_of_plugin(call: &HookCall) -> Exit {
     call_unless(call, registration::is_handled_by_settings)
@@ -108,8 +108,8 @@ fn call_unless(call: &HookCall, is_handled: fn(RegisteredCall<'_>) -> bool) -> E
     })
 }
 
-/// The whole of `conclaude Hooks <Event>`, as conclaude 0.2 was registered. In the file of an agent, Claude Code delivers `Stop` as
-/// SubagentStop; and what the project's settings register as well is handled once.
+/// `conclaude Hooks <Event>`, the registration of conclaude 0.2. In the file of an agent, Claude Code delivers `Stop` as
+/// SubagentStop. An event that the project's settings register as well is handled once.
 #[must_use]
 pub fn call_as_original(event: EventKind, names_agent: bool) -> Exit {
     if switch::off().is_some() {
@@ -129,7 +129,7 @@ pub fn call_as_original(event: EventKind, names_agent: bool) -> Exit {
     })
 }
 
-/// Whether the client calls another registration for the event, which handles it then.
+/// Whether another registration for the event, which the client calls too, handles it.
 fn is_left(
     call: &HookCall,
     payload: &Result<Vec<u8>, InputError>,
@@ -146,7 +146,7 @@ fn is_left(
     is_handled(RegisteredCall { client, project, event, subject, session_id })
 }
 
-/// Whether the client has called, or will call, its own registration for the same event: Copilot runs Claude Code's as well.
+/// Whether the client calls its own registration for the same event: Copilot runs Claude Code's as well.
 pub(super) fn is_left_to_client(call: &HookCall, event: &Event, environment: &Environment) -> bool {
     let client = event.client;
     if call.client.is_some() || !client.settings.runs_claudes || environment.is_rehearsal {
@@ -159,7 +159,7 @@ pub(super) fn is_left_to_client(call: &HookCall, event: &Event, environment: &En
     registration::is_handled_by_client(called)
 }
 
-/// An event as it is answered.
+/// The parts of an event that its answer needs.
 #[derive(Clone, Debug)]
 pub(super) struct AnsweredEvent {
     pub(super) client: &'static Dialect,
@@ -169,7 +169,7 @@ pub(super) struct AnsweredEvent {
 }
 
 impl AnsweredEvent {
-    /// As far as it is known without the payload.
+    /// As far as known without the payload.
     pub(super) fn of_call(call: &HookCall, client: &'static Dialect) -> AnsweredEvent {
         let name = call.event.name();
         let called = client.event(name).map_or(call.event, |event| event.kind);
@@ -202,7 +202,7 @@ fn answer(call: &HookCall, handle: impl FnOnce() -> HandledCall) -> Exit {
     let HandledCall { result, export, event } = handle();
     let answer = event.render(&result, &log::take());
     let is_written = stdio::write(&answer);
-    // What nobody could read is shown again at the next event.
+    // A message that nobody could read is shown again at the next event.
     if let Ok(result) = &result
         && is_written
     {

@@ -1,4 +1,4 @@
-//! Which files an event is about, or an agent wrote until its stop.
+//! The files that an event concerns, or that an agent wrote until its stop.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,13 +27,13 @@ use shell_effects::{Access, Script, apply_patch, glob};
 pub(super) struct ChangeSite<'a> {
     pub(super) event: &'a Event,
     pub(super) work: &'a Path,
-    /// How long looking for them may take.
+    /// The time limit for finding them.
     pub(super) budget: &'a Budget,
 }
 
 impl ChangeSite<'_> {
-    /// The changed files, each once, in the order of the changes. Where these cannot be known, also those that may have been
-    /// changed, and why. Git compares the work tree for that, which may run filters of the repository: only where it is trusted.
+    /// The changed files, each once, in the order of the changes. If they are not all known, also files that may have been
+    /// changed, and why. For that, git compares the work tree, which may run filters of the repository: only if it is trusted.
     pub(super) fn changed(
         &self,
         agent: Option<&Agent>,
@@ -50,7 +50,7 @@ impl ChangeSite<'_> {
             }
         };
         let ResolvedChanges { mut files, somewhere } = self.resolved(&changes);
-        // What is gone by the time of a stop needs no check.
+        // A file that is gone at a stop needs no check.
         files.retain(|file| !is_over || Path::new(&file.absolute).exists());
         if somewhere.is_empty() {
             return (files, None);
@@ -72,7 +72,7 @@ impl ChangeSite<'_> {
         }
     }
 
-    /// These files, as they are named at the event.
+    /// These files, with the names of the event.
     pub(super) fn located(&self, names: &[String]) -> Vec<Location> {
         let changes: Vec<ToolChange> = names.iter().cloned().map(ToolChange::File).collect();
         self.resolved(&changes).files
@@ -80,7 +80,7 @@ impl ChangeSite<'_> {
 
     fn resolved(&self, changes: &[ToolChange]) -> ResolvedChanges {
         let ChangeSite { event, work, budget } = *self;
-        // By the time of a stop the session's folder may be another one.
+        // At a stop the session's folder may be another one.
         let is_stop = event.kind.row().changes == Changes::SincePrompt;
         let own_cwd = if is_stop { work } else { Path::new(event.payload.cwd()) };
         let links = Links::default();
@@ -106,14 +106,14 @@ impl ChangeSite<'_> {
     }
 }
 
-/// What changes come to on this disk.
+/// The resolved changes on this disk.
 #[derive(Default)]
 struct ResolvedChanges {
     files: Vec<Location>,
     somewhere: Vec<UnknownWrites>,
 }
 
-/// A directory in which something was written, and nothing says what.
+/// A directory with unknown writes.
 struct UnknownWrites {
     directory: PathBuf,
     /// The work tree that it is in.
@@ -158,7 +158,7 @@ impl ResolvedChanges {
     }
 }
 
-/// What may have been changed somewhere: what differs from the last commit, or any file. And a sentence that says so.
+/// The files that may have been changed: those that differ from the last commit, or any file. Also a sentence that says so.
 fn perhaps(work: &Path, somewhere: &[UnknownWrites], is_trusted: bool) -> (Vec<Location>, String) {
     let mut files = Vec::new();
     let mut which = "what differs from the last commit";
@@ -185,7 +185,7 @@ fn perhaps(work: &Path, somewhere: &[UnknownWrites], is_trusted: bool) -> (Vec<L
     (files, why)
 }
 
-/// The files of a work tree that may have been changed, as they are on this disk and from its top level, and whether these are all.
+/// The files of a work tree that may have been changed, on this disk and from its top level, and whether these are all.
 fn candidates(
     work: &Path,
     is_trusted: bool,
@@ -208,7 +208,7 @@ fn candidates(
     (all.unwrap_or_default(), true)
 }
 
-/// A transcript that would name the changes cannot be read.
+/// A transcript with the changes cannot be read.
 #[derive(Debug, Error)]
 #[error("{}: {error}", .path.display())]
 struct TranscriptError {
@@ -216,7 +216,7 @@ struct TranscriptError {
     error: io::Error,
 }
 
-/// The changes as they were named, and whether all of it has happened.
+/// The named changes, and whether all of them have happened.
 ///
 /// # Errors
 /// Says why that is not known.
@@ -244,7 +244,7 @@ fn named(event: &Event, agent: Option<&Agent>) -> Result<(Vec<ToolChange>, bool)
     })
 }
 
-/// What a tool writes, or the commands of a shell.
+/// The writes of a tool, or of a shell's commands.
 fn of_tool(call: &serde_json::Map<String, Value>) -> Vec<ToolChange> {
     let name = call.get("tool_name").and_then(Value::as_str).unwrap_or_default();
     let Some(input) = call.get("tool_input").and_then(Value::as_object) else { return Vec::new() };
@@ -259,7 +259,7 @@ fn of_tool(call: &serde_json::Map<String, Value>) -> Vec<ToolChange> {
     }
 }
 
-/// The files of a patch that are there afterwards.
+/// The files of a patch that exist afterwards.
 fn written_by(patch: &str) -> Vec<ToolChange> {
     let files = apply_patch::files(patch).unwrap_or_default();
     let is_gone = |path: &str| {

@@ -1,4 +1,5 @@
-//! A command that answers as a hook may change the input of a tool. Guards and gates judge the changed input too, before it is used.
+//! A command that answers as a hook may change the input of a tool. Guards and gates also judge the changed input, before the
+//! tool uses it.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +9,7 @@ use conclaude_core::messages;
 use conclaude_core::outcome::{Outcome, Verdict};
 use conclaude_core::plan::Plan;
 
-/// The call with the changed input, and what is planned for it: guards, rules for permissions and gates, and no commands.
+/// The call with the changed input, and its plan: guards, permission rules and gates, but no commands.
 pub(super) struct ChangedCall<'a> {
     pub(super) context: Context<'a>,
     pub(super) plan: Plan,
@@ -26,7 +27,7 @@ impl<'a> ChangedCall<'a> {
     }
 }
 
-/// The input that a tool is given by a hook, if nothing refuses the call already.
+/// The tool input from a hook, if nothing refuses the call already.
 pub(super) fn changed_input<'a>(plan: &Plan, outcomes: &'a [Outcome]) -> Option<&'a Map<String, Value>> {
     let is_refused = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
     if is_refused || !matches!(plan.event.blocking(), Blocking::Tool | Blocking::Permission) {
@@ -35,7 +36,7 @@ pub(super) fn changed_input<'a>(plan: &Plan, outcomes: &'a [Outcome]) -> Option<
     outcomes.iter().filter_map(Outcome::reply).filter_map(|reply| reply.updated_input.as_ref()).next_back()
 }
 
-/// What was found in the changed input and not in the one that came, with a note on who changed it.
+/// The findings in the changed input that the original did not have, with a note on who changed it.
 pub(super) fn new_findings(so_far: &[Outcome], found: Vec<Outcome>) -> Vec<Outcome> {
     let mut new: Vec<Outcome> = found.into_iter().filter(|outcome| !so_far.contains(outcome)).collect();
     if new.iter().any(|outcome| outcome.verdict >= Verdict::Ask) {
@@ -44,7 +45,7 @@ pub(super) fn new_findings(so_far: &[Outcome], found: Vec<Outcome>) -> Vec<Outco
         let name = changing.and_then(Outcome::run).map(|run| messages::command_name(&run.command));
         let name = name.unwrap_or_else(|| "a hook".into());
         new.push(Outcome::note(format!(
-            "{name} changed the input of this tool: this is about the changed one"
+            "{name} changed the input of this tool: this applies to the changed input"
         )));
     }
     new

@@ -1,4 +1,4 @@
-//! Runs commands, and shares what an answer holds among the outputs of all.
+//! Runs commands, and divides the space of the answer among their outputs.
 
 use std::borrow::Cow;
 use std::io;
@@ -19,20 +19,20 @@ use conclaude_os::{log, notify};
 use conclaude_store::audit;
 use conclaude_store::store::running::{RunningCommand, RunningMarker, note};
 
-/// The most of one stream that is shown, and the least that is worth showing.
+/// The most of one stream that is shown, and the least that is useful.
 pub(super) const MAX_SHOWN: usize = 4_000;
 const MIN_SHOWN: usize = 200;
 
-/// Of a hook's stderr, which is its reason, an answer holds less than this.
+/// The limit of a hook's stderr, which is its reason. An answer has less space.
 const MAX_REASON: usize = 64 << 10;
 
-/// Both streams of a command that has ended.
+/// Both streams of a finished command.
 pub(super) struct CommandOutput {
     stdout: CapturedOutput,
     stderr: CapturedOutput,
 }
 
-/// Runs the commands at the same time. Which output is shown is known once all have run; so their messages are made by [`show`].
+/// Runs the commands in parallel. Which output is shown is known once all have run, so [`show`] makes their messages.
 pub(super) fn run(commands: &[&Command], context: &Context<'_>) -> Vec<(Outcome, CommandOutput)> {
     commands.iter().for_each(|command| notify_user(command, context, None));
     let started = Timestamp::now();
@@ -55,7 +55,7 @@ pub(super) fn run(commands: &[&Command], context: &Context<'_>) -> Vec<(Outcome,
         .collect()
 }
 
-/// What is kept of its streams. Whether it fails is not known yet, so the output is captured wherever a failure shows it.
+/// Which parts of its streams are stored. Its failure is not yet known, so the output is captured if a failure would show it.
 fn retention(command: &Command) -> StreamRetention {
     let keep =
         |show: Show| if show == Show::Never { Retention::Nothing } else { Retention::Shown(MAX_SHOWN) };
@@ -97,11 +97,11 @@ fn ended(
     (outcome, CommandOutput { stdout: finished.stdout, stderr: finished.stderr })
 }
 
-/// What is kept of the streams of a hook: they are its answer.
+/// Which parts of a hook's streams are stored: they are its answer.
 pub const HOOK_RETENTION: StreamRetention =
     StreamRetention { stdout: Retention::Shown(MAX_STDOUT), stderr: Retention::Shown(MAX_REASON) };
 
-/// What a command answers as a hook.
+/// The answer of a command as a hook.
 #[must_use]
 pub fn reply(event: EventKind, finished: &process::FinishedCommand) -> HookReply {
     HookReply::read(
@@ -123,7 +123,7 @@ fn records_output(context: &Context<'_>) -> bool {
     context.is_audited() && audit.is_none_or(AuditConfig::records_output)
 }
 
-/// What is about a tool also says when it was started: a plan has no clock.
+/// Adds the start time for an event of a tool, because a plan has no clock.
 fn with_time(command: &Command, event: EventKind, started: Timestamp) -> Cow<'_, Command> {
     if !fields::has_tool(event) {
         return Cow::Borrowed(command);
@@ -133,7 +133,7 @@ fn with_time(command: &Command, event: EventKind, started: Timestamp) -> Cow<'_,
     Cow::Owned(stamped)
 }
 
-/// What is kept of the streams of a command.
+/// Which parts of a command's streams are stored.
 #[derive(Clone, Copy)]
 pub struct StreamRetention {
     pub stdout: Retention,
@@ -145,11 +145,11 @@ pub struct CommandJob<'a> {
     pub command: &'a Command,
     pub kept: StreamRetention,
     pub spill: Option<Spill<'a>>,
-    /// Notes that it runs.
+    /// Records that it runs.
     pub marker: Option<RunningMarker>,
 }
 
-/// Runs commands of a plan at the same time, each if its folder is one in which it may run. The results are in their order.
+/// Runs commands of a plan in parallel, each only if its folder is allowed. The results are in their order.
 #[must_use]
 pub fn execute<'a>(jobs: Vec<CommandJob<'a>>, stdin: &'a [u8]) -> Vec<process::FinishedCommand> {
     let mut refused = Vec::new();
@@ -169,7 +169,7 @@ pub fn execute<'a>(jobs: Vec<CommandJob<'a>>, stdin: &'a [u8]) -> Vec<process::F
     refused.into_iter().filter_map(|refused| refused.or_else(|| finished.next())).collect()
 }
 
-/// Why a command cannot run in the folder that is configured for it. The default needs no look.
+/// Why a command cannot run in its configured folder. The default needs no check.
 fn wrong_folder(command: &Command) -> Option<String> {
     if command.cwd == command.work {
         return None;
@@ -194,14 +194,13 @@ pub(super) fn verdict(run: &CommandRun, was_blocked_by: impl FnOnce(Obstacle) ->
     match run.reaction() {
         _ if run.is_success => Verdict::Pass,
         Reaction::Warn => Verdict::Warn,
-        // The agent can fix neither slowness nor what is not installed: to block it again would only cost the same again.
+        // The agent can fix neither slowness nor a missing program. Blocking it again would only repeat the cost.
         Reaction::Block if run.obstacle().is_some_and(was_blocked_by) => Verdict::Warn,
         Reaction::Block => Verdict::Block,
     }
 }
 
-/// Makes the messages of commands that have ended, each with its output. All that is shown must fit into one answer, so each
-/// stream gets its share.
+/// Makes the messages of finished commands, each with its output. All must fit into one answer, so each stream gets its share.
 pub(super) fn show(ended: &mut [Outcome], outputs: Vec<CommandOutput>, context: &Context<'_>) {
     let mut shown = Vec::new();
     for (outcome, CommandOutput { stdout, stderr }) in ended.iter_mut().zip(outputs) {
@@ -243,7 +242,7 @@ pub(super) fn show(ended: &mut [Outcome], outputs: Vec<CommandOutput>, context: 
     }
 }
 
-/// Notifies the user of a command that starts, or of how it ended, if it asks for that.
+/// Notifies the user of the start or the end of a command, if configured.
 fn notify_user(command: &Command, context: &Context<'_>, run: Option<&CommandRun>) {
     let outcome =
         run.map(|run| if run.is_success { notify::Outcome::Success } else { notify::Outcome::Failure });
@@ -264,7 +263,7 @@ fn log_run(run: &CommandRun) {
     });
 }
 
-/// Notes that something runs, until the note is dropped. Where nothing is recorded nothing is noted.
+/// Records that something runs, until the marker is dropped. Without records, this is skipped.
 pub(super) fn note_running(
     context: &Context<'_>,
     command: &str,

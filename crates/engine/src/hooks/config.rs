@@ -1,4 +1,4 @@
-//! The config as an event sees it: also of a broken one what can be used, and whether its error is one of the event.
+//! The config of an event: also the usable part of a broken one, and whether its error concerns the event.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::Root;
 use conclaude_store::store::{self, Session};
 
-/// The config, or the defaults where it cannot be read.
+/// The config, or the defaults if it cannot be read.
 #[derive(Default)]
 pub(super) struct Config {
     pub(super) settings: ConclaudeConfig,
@@ -21,9 +21,9 @@ pub(super) struct Config {
     pub(super) origins: Origins,
     /// Why one of its files cannot be used.
     pub(super) error: Option<ConfigError>,
-    /// Rules that are written in them and cannot be used.
+    /// Their unusable rules.
     pub(super) unusable: Vec<UnusableRules>,
-    /// What its files extend, also where that is not used.
+    /// The files that they extend, even unused ones.
     pub(super) extended: Vec<PathBuf>,
 }
 
@@ -39,7 +39,7 @@ impl Config {
                 Some(path) if environment.only_project => load::one(path, root),
                 _ => load::all(root, patterns),
             };
-        // One that is an error of this event is not hidden by another.
+        // An error that concerns this event has priority.
         let error = errors.iter().find(|error| concerns(error, event)).or(errors.first()).cloned();
         if environment.only_if_trusted && settings.needs_trust() {
             origins.check_trust(load::why_untrusted);
@@ -48,28 +48,28 @@ impl Config {
         Config { settings, origins, error, unusable, extended }
     }
 
-    /// The value below these keys; without a position where the default counts.
+    /// The value below these keys. It has no position if the default applies.
     pub(super) fn rule(&self, keys: &[&str], root: &Root) -> Rule {
         Rule::key(keys.join(".")).located(&self.origins, keys, &root.folder)
     }
 
-    /// Whether the event fails, since the config is broken.
+    /// Whether the event fails because the config is broken.
     pub(super) fn fails(&self, event: EventKind) -> bool {
         self.error.as_ref().is_some_and(|error| concerns(error, event))
     }
 }
 
-/// Whether a broken config is an error of the event: of the start of a session and of every event of a subagent, and of others
-/// where it has their section.
+/// Whether a broken config is an error of the event: of the start of a session and of every event of a subagent, and of others if
+/// the config has their section.
 fn concerns(error: &ConfigError, event: EventKind) -> bool {
     let is_always = event == EventKind::SessionStart || event.is_of_agent();
     is_always || error.mentions(event.row().section)
 }
 
-/// The state that names the error which the session has shown.
+/// The state with the error that the session has shown.
 const SHOWN: &str = "config-error";
 
-/// The error as it is shown now. What cannot be remembered is shown in full again.
+/// The error as it is shown now. If its state cannot be stored, it is shown in full again.
 pub(super) fn report_error(context: &Context<'_>) -> Option<Outcome> {
     let error = context.config.error.as_ref()?;
     Some(if is_known(&context.session, error) {

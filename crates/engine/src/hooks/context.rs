@@ -1,4 +1,4 @@
-//! Everything that a call knows before it plans: what came, who the agent is, the config, which gate applies.
+//! All facts of a call before planning: the payload, the agent, the config, the gate.
 
 use std::cell::{Cell, OnceCell};
 use std::path::{Path, PathBuf};
@@ -40,17 +40,17 @@ pub(super) const MAIN_THREAD: &str = "main thread";
 /// The files that the event, or the agent until its stop, changed.
 pub(super) struct ChangedFiles {
     pub(super) files: Vec<Location>,
-    /// Why these are only those that may have been.
+    /// Why these files may be too many.
     unknown: Option<UnknownChanges>,
 }
 
 pub(super) struct Context<'a> {
-    /// The payload as it came, for the stdin of commands.
+    /// The original payload, for the stdin of commands.
     pub(super) input: &'a [u8],
     pub(super) event: Event,
-    /// The subagent, at the events of one.
+    /// The subagent, at its own events.
     pub(super) agent: Option<Agent>,
-    /// The subagent from inside which another event comes.
+    /// The subagent that another event comes from.
     pub(super) caller: Option<Agent>,
     pub(super) root: Root,
     /// The folder whose settings Claude Code reads.
@@ -58,23 +58,23 @@ pub(super) struct Context<'a> {
     pub(super) config: Config,
     pub(super) session: Session,
     pub(super) gate: Option<GateContext>,
-    /// Why it is not known whether a gate applies, where one could.
+    /// Why it is unknown whether a gate applies, if one could.
     unknown_gate: Option<Finding>,
     pub(super) tree: WorkTree,
-    /// The files that count as changed, where the event is only looked at.
+    /// The files that count as changed, if the event is only inspected.
     given_changes: Option<Vec<String>>,
     changed: OnceCell<ChangedFiles>,
-    /// When the payload was there.
+    /// The time of the payload.
     pub(super) started: Timestamp,
-    /// How long the event may take without commands.
+    /// The time limit of the event without commands.
     pub(super) budget: Budget,
     environment: Environment,
-    /// What is sent after the answer.
+    /// The export after the answer.
     export: Cell<Option<PendingExport>>,
 }
 
 impl<'a> Context<'a> {
-    /// Reads what a plan needs. `None` where there is nothing to do, as at the stop of an agent that nobody started.
+    /// Reads everything that a plan needs. `None` if there is nothing to do, as at the stop of an agent that nobody started.
     pub(super) fn gather(
         mut event: Event,
         input: &'a [u8],
@@ -177,7 +177,7 @@ impl<'a> Context<'a> {
         Ok(plan)
     }
 
-    /// Whether the event is only looked at.
+    /// Whether the event is only inspected.
     pub(super) fn is_rehearsal(&self) -> bool {
         self.environment.is_rehearsal
     }
@@ -187,13 +187,13 @@ impl<'a> Context<'a> {
         self.environment.is_sample
     }
 
-    /// Where relative paths start, unless that is the project's root.
+    /// The start of relative paths, unless that is the project's root.
     pub(super) fn cwd_elsewhere(&self) -> Option<&str> {
         let cwd = self.payload().cwd();
         if self.root.folder.to_str() == Some(cwd) { None } else { Some(cwd) }
     }
 
-    /// Looked for once: a transcript is read for that, and git may be started.
+    /// Computed once: this reads a transcript, and may start git.
     pub(super) fn changed(&self) -> &ChangedFiles {
         self.changed.get_or_init(|| {
             let is_trusted = self.config.origins.untrusted(&[self.kind().row().section]).is_none();
@@ -206,7 +206,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// The subagent that causes the event; none is the main thread.
+    /// The subagent that causes the event. `None` for the main thread.
     pub(super) fn subagent(&self) -> Option<&Agent> {
         self.agent.as_ref().or(self.caller.as_ref())
     }
@@ -219,7 +219,7 @@ impl<'a> Context<'a> {
         self.event.kind
     }
 
-    /// The client, where it is not Claude Code.
+    /// The client, unless it is Claude Code.
     fn client_name(&self) -> Option<&'static str> {
         let client = self.event.client;
         if client.is_translated() { Some(client.name) } else { None }
@@ -234,7 +234,7 @@ impl<'a> Context<'a> {
         self.payload().is_first_stop()
     }
 
-    /// Whose blocks are counted, where a stop can be blocked.
+    /// Whose blocks are counted, if a stop can be blocked.
     pub(super) fn stopping(&self) -> Option<Agent> {
         let field = |name: &str| self.event.fields.get(name).and_then(Value::as_str).unwrap_or_default();
         let Blocking::Stop(stopping) = self.kind().blocking() else { return None };
@@ -278,7 +278,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Writes a record. What cannot be written is reported, and is an error only where the config says so.
+    /// Writes a record. A failure is reported, and is an error only if the config says so.
     pub(super) fn audit(&self, record: &Record) -> Result<Option<String>> {
         let written =
             audit::write(&self.root.folder, self.config.settings.audit.as_ref(), record, &self.budget);
@@ -298,19 +298,19 @@ impl<'a> Context<'a> {
         self.config.settings.audit.as_ref().and_then(|audit| audit.enabled) != Some(false)
     }
 
-    /// What is to be sent after the answer.
+    /// The export after the answer.
     pub(super) fn take_export(&self) -> Option<PendingExport> {
         self.export.take()
     }
 
-    /// Has the trail sent after the answer, if the config names a collector that the user agreed to.
+    /// Schedules the export of the trail after the answer, if the config names a trusted collector.
     pub(super) fn export(&self) {
         let settings = &self.config.settings;
         if let Some(endpoint) = settings.endpoint()
             && self.is_audited()
         {
             let signals = settings.telemetry.as_ref().map(TelemetryConfig::signals).unwrap_or_default();
-            // Another environment may have what was missing in the one before.
+            // A missing variable may be set in this environment.
             let is_new = self.kind() == EventKind::SessionStart;
             let pending = PendingExport::new(&self.root.folder, endpoint.as_str(), signals, is_new);
             self.export.replace(Some(pending.only_trusted(self.environment.only_if_trusted)));
@@ -323,7 +323,7 @@ pub fn inherited_variables() -> Vec<String> {
     names.filter(|name| name.starts_with(plan::environment::PREFIX)).collect()
 }
 
-/// The folders of a call, which never depend on where our own process runs.
+/// The folders of a call. They never depend on our own working directory.
 pub(super) fn root_of(payload: &HookPayload, environment: &Environment) -> Result<Root> {
     let cwd = Path::new(payload.cwd());
     if !cwd.is_absolute() {
@@ -333,7 +333,7 @@ pub(super) fn root_of(payload: &HookPayload, environment: &Environment) -> Resul
     Ok(Root::find(environment.project_dir.as_deref(), cwd))
 }
 
-/// The session of an event, in which it is known then what its agent was called for.
+/// The session of an event. It then knows the call of the event's agent.
 fn session_of(event: &Event, root: &Root, environment: &Environment) -> Session {
     let session = Session::new(&root.folder, event.payload.session_id());
     let session = if environment.is_rehearsal { session.read_only() } else { session };
@@ -341,8 +341,7 @@ fn session_of(event: &Event, root: &Root, environment: &Environment) -> Session 
     session
 }
 
-/// Why there is nothing to do at an event, in a line for the log.
-/// A session starts, or goes on after it has ended.
+/// Records that a session starts, or continues after its end. Returns why there is nothing to do at an event, for the log.
 fn note_start(session: &Session, environment: &Environment) {
     session.resume();
     if !environment.only_if_trusted {
@@ -364,7 +363,7 @@ fn why_ignored(event: &Event, session: &Session) -> Option<String> {
     why.map(|why| format!("nothing to do at this {kind}: {why}"))
 }
 
-/// Notes that the event arrived, where it did.
+/// Records the arrival of the event.
 fn arrived(root: &Root, event: &Event, environment: &Environment) {
     if !environment.is_rehearsal {
         let name = if event.client.is_translated() { event.client_event } else { event.kind.name() };
@@ -372,7 +371,7 @@ fn arrived(root: &Root, event: &Event, environment: &Environment) {
     }
 }
 
-/// What arrived, and what tells it from others of its kind.
+/// Logs the event, with the fields that distinguish it from others of its kind.
 fn log_start(event: &Event, agent: Option<&Agent>) {
     log::info(|| {
         let field = |name: &'static str| {

@@ -1,4 +1,4 @@
-//! What a subagent's event wanted to show is put into the outbox, and delivered where the client shows it.
+//! Messages of a subagent's event go to the outbox. They are delivered when the client shows messages.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use conclaude_os::log;
 use conclaude_store::store::outbox::{Outbox, OutboxEntry, text_of};
 use conclaude_store::transcript::identity;
 
-/// Keeps what is shown to nobody here.
+/// Queues a message that nobody sees here.
 pub(super) fn keep(context: &Context<'_>, agent: &Agent, text: &str) {
     let outbox = Outbox::of(&context.root.folder, context.payload().session_id());
     let own = agent.transcript.as_deref().map(files::expand_home);
@@ -27,14 +27,14 @@ pub(super) fn keep(context: &Context<'_>, agent: &Agent, text: &str) {
             agent_id: agent.id.clone(),
             ancestors: own.map(|path| identity::ancestors(&path)).unwrap_or_default(),
             text: text.to_owned(),
-            // Some clients show it with the answer: then it is left for the model.
+            // Some clients show it with the answer. Then only the model still needs it.
             shown_to_user: context.agent.is_some() && context.is_shown(),
             ..OutboxEntry::default()
         },
     );
 }
 
-/// Keeps what is the same for every agent, unless something with this part is pending for the user already.
+/// Queues a message that is the same for every agent, unless one with this part is already queued for the user.
 pub(super) fn keep_once(context: &Context<'_>, text: &str, part: &str) {
     let outbox = Outbox::of(&context.root.folder, context.payload().session_id());
     let is_same =
@@ -44,7 +44,7 @@ pub(super) fn keep_once(context: &Context<'_>, text: &str, part: &str) {
     }
 }
 
-/// Keeps what belongs to a session that is not known: the next one to which something can be said gets it.
+/// Queues a message without a known session: the next session that can show messages gets it.
 pub(super) fn keep_without_session(root: &Path, text: String) {
     let outbox = Outbox::of(root, NO_SESSION);
     if outbox.take(|entry| entry.text == text).is_empty() {
@@ -60,12 +60,12 @@ fn put(outbox: &Outbox, entry: &OutboxEntry) {
     }
 }
 
-/// Whether the user sees what is shown with the answer.
+/// Whether the user sees messages of the answer.
 pub(super) fn is_shown(context: &Context<'_>) -> bool {
     context.is_shown() && context.agent.is_none() && context.caller.is_none()
 }
 
-/// Keeps an error that nobody sees here.
+/// Queues an error that nobody sees here.
 pub(super) fn keep_error(context: &Context<'_>, error: &HookError) {
     if !is_shown(context) {
         let text = error.to_string();
@@ -77,7 +77,7 @@ pub(super) fn keep_failure(context: &Context<'_>, failure: &Failure) {
     keep_once(context, &format!("conclaude: {}", failure.text), &failure.part);
 }
 
-/// Whether what is pending is given to the model at this event, for the user.
+/// Whether the model reads queued messages at this event, for the user.
 pub(super) fn is_told_here(context: &Context<'_>) -> bool {
     let is_read = matches!(
         context.kind(),
@@ -86,7 +86,7 @@ pub(super) fn is_told_here(context: &Context<'_>) -> bool {
     is_read && context.caller.is_none()
 }
 
-/// What is pending where the client shows nothing: the model is asked to tell the user.
+/// The queued messages if the client shows nothing: the model is asked to pass them on.
 fn told_by_model(context: &Context<'_>, outbox: &Outbox, result: HookResult) -> HookResult {
     if !is_told_here(context) {
         return result;
@@ -106,7 +106,7 @@ fn told_by_model(context: &Context<'_>, outbox: &Outbox, result: HookResult) -> 
     HookResult { context: Some(given), delivered, ..result }
 }
 
-/// The messages for this event, and whether Claude gets them too. None at an event that delivers nothing.
+/// The messages for this event, and whether Claude gets them too. `None` at an event that delivers nothing.
 fn due(context: &Context<'_>, outbox: &Outbox) -> Option<(Vec<OutboxEntry>, bool)> {
     let of = |agent: &str| outbox.take(|entry| entry.belongs_to(agent) || entry.agent_id.is_none());
     match context.payload() {
@@ -115,12 +115,12 @@ fn due(context: &Context<'_>, outbox: &Outbox) -> Option<(Vec<OutboxEntry>, bool
         }
         HookPayload::UserPromptSubmit(said) => match task_of(&said.prompt) {
             Some(agent) => Some((of(agent), true)),
-            // Its notification has not come since the main thread stopped, and may never: the user knows more than Claude.
+            // Its notification has not arrived since the main thread stopped, and may never arrive: then the user knows more than
+            // Claude.
             None => Some((outbox.take(|entry| entry.shown_to_user && !entry.shown_to_claude), true)),
         },
         HookPayload::Stop(stop) => {
-            // What belongs to an agent that still runs is shown when that one stops. Context for Claude would make it go on here, so
-            // that stays pending.
+            // A running agent's messages are shown when it stops. Context would make Claude continue here, so that stays queued.
             let running = stop.running().unwrap_or_default();
             let is_over = |entry: &OutboxEntry| !running.iter().any(|id| entry.belongs_to(id));
             Some((outbox.take(|entry| !entry.shown_to_user && is_over(entry)), false))
@@ -129,10 +129,9 @@ fn due(context: &Context<'_>, outbox: &Outbox) -> Option<(Vec<OutboxEntry>, bool
     }
 }
 
-/// What is pending for this event, added to its result. Each message reaches the user and Claude, who may get it at
-/// different events.
+/// Adds the queued messages for this event to its result. Each message reaches the user and Claude, perhaps at different events.
 pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
-    // A refusal says what it is about and nothing else: what is pending is shown with the next answer.
+    // A refusal contains only its reason. Queued messages are shown with the next answer.
     if !result.is_allowed() {
         return result;
     }
@@ -145,7 +144,7 @@ pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
         return result;
     }
     let entries: Vec<OutboxEntry> = outbox.dropped().into_iter().chain(entries).collect();
-    // What fails again is said by the answer itself.
+    // The answer itself repeats the error.
     let error = result.error.as_ref().map(|error| format!("conclaude: {error}"));
     let is_new = |entry: &&OutboxEntry| !entry.shown_to_user && Some(&entry.text) != error.as_ref();
     let for_user = text_of(entries.iter().filter(is_new));

@@ -1,4 +1,4 @@
-//! What the sandbox or a permission rule refused: they give no reason, so Claude is told which rule it was.
+//! Refusals by the sandbox or a permission rule. They give no reason, so this shows Claude the rule.
 
 use serde_json::{Map, Value};
 
@@ -23,7 +23,7 @@ use conclaude_store::audit::{Record, ToolRecord};
 const SANDBOX: &str = "sandbox";
 const PERMISSIONS: &str = "permissions";
 
-/// A call whose result says that something was refused.
+/// A call whose result contains a refusal.
 struct RefusedCall<'a> {
     name: &'a str,
     input: &'a Map<String, Value>,
@@ -32,7 +32,7 @@ struct RefusedCall<'a> {
     by: &'static str,
 }
 
-/// Tells Claude about what was refused, and records it. A result that says nothing of that kind costs nothing more.
+/// Shows Claude the rules of refusals, and records them. A result without a refusal costs nothing more.
 pub(super) fn run(context: &Context<'_>) -> Vec<Outcome> {
     let calls = if context.event.client.is_enforced() { refused_calls(context) } else { Vec::new() };
     if calls.is_empty() {
@@ -56,7 +56,7 @@ pub(super) fn run(context: &Context<'_>) -> Vec<Outcome> {
     outcomes
 }
 
-/// A shell command is reported when it has ended; everything else, and a command that was not run at all, with its batch.
+/// A shell command is reported when it has ended. Everything else, and a command that did not run, is reported with its batch.
 fn refused_calls<'a>(context: &'a Context<'_>) -> Vec<RefusedCall<'a>> {
     let fields = &context.event.fields;
     match context.kind() {
@@ -106,7 +106,7 @@ impl<'a> RefusedCall<'a> {
             ToolUse::File { access, path } => {
                 denials::of_file(&ground.touch(access, path), compiled).into_iter().collect()
             }
-            // `cat .env` against `Read(**/.env*)`: Claude Code knows what some commands read and write.
+            // `cat .env` and `Read(**/.env*)`: Claude Code knows the files of some commands.
             ToolUse::Shell(command) => denials::of_unrun(&ground, command, compiled),
             ToolUse::Patch(_) | ToolUse::PowerShell(_) | ToolUse::Other => Vec::new(),
         }
@@ -152,7 +152,7 @@ impl<'a> RefusedCall<'a> {
         }
     }
 
-    /// The rule in the words of its message, where it has one.
+    /// The rule with the text of its message, if it has one.
     fn finding(&self, denial: &Denial<'_>, rules: &GuardRules) -> Outcome {
         let Denial { rule, file, writes } = denial;
         let refuser = if self.by == SANDBOX { "the sandbox" } else { "a permission rule" };

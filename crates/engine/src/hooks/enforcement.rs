@@ -1,4 +1,4 @@
-//! Keeps the files that Claude Code's sandbox protects in sync with those that exist, where `install --enforce` was run.
+//! After `install --enforce`, keeps the files that Claude Code's sandbox protects in sync with the existing ones.
 
 use std::path::Path;
 
@@ -36,9 +36,9 @@ enum UpdateError {
     Locked,
 }
 
-/// Adds the files that are not protected yet, and reports what others have taken out of the settings.
+/// Adds unprotected files, and reports entries that others have removed from the settings.
 pub(super) fn update(context: &Context<'_>) -> Vec<Outcome> {
-    // Of a broken config some rules may be missing. `doctor` changes nothing.
+    // A broken config may lack rules. `doctor` changes nothing.
     let is_trial = context.payload().session_id() == TRIAL_SESSION;
     if is_trial || context.config.error.is_some() || !EnforcedSettings::is_installed(&context.project) {
         return Vec::new();
@@ -80,7 +80,7 @@ fn at_start(context: &Context<'_>) -> Result<Vec<String>, UpdateError> {
     let compiled = config(context).compile_with(&settings, &context.budget)?;
     let mut messages: Vec<String> = taken_out(&settings, &compiled).into_iter().collect();
     let enforcers = context.config.settings.enforcers();
-    // Somebody has switched it off: what is added would protect nothing.
+    // It was switched off, so new entries would protect nothing.
     if enforcers.sandbox && !settings.is_on() {
         return Ok(messages);
     }
@@ -93,7 +93,7 @@ fn at_start(context: &Context<'_>) -> Result<Vec<String>, UpdateError> {
     Ok(messages)
 }
 
-/// What a call may have created.
+/// The files that a call may have created.
 enum WrittenFiles {
     Named(Vec<TreeEntry>),
     Unknown,
@@ -104,7 +104,7 @@ fn after_call(context: &Context<'_>) -> Result<Vec<String>, UpdateError> {
         WrittenFiles::Named(files) if files.is_empty() => return Ok(Vec::new()),
         written => written,
     };
-    // Most rules are paths, for which it does not matter what exists.
+    // Most rules are paths, which do not depend on existing files.
     let rules = config(context).compile_for(&CompileInput::default())?;
     if !rules.depends_on_files {
         return Ok(Vec::new());
@@ -128,7 +128,7 @@ fn after_call(context: &Context<'_>) -> Result<Vec<String>, UpdateError> {
         }
     };
     let mut messages = changes(&change, &compiled, &settings);
-    // Once, until there are more of them.
+    // Reported once, until there are more of them.
     if compiled.unlisted() > settings.unlisted() {
         messages.extend(unlisted(&compiled));
     }
@@ -153,7 +153,7 @@ fn unlisted(compiled: &CompiledRules) -> Vec<String> {
     compiled.incomplete().map(line).collect()
 }
 
-/// The entries for files that are listed, and that no entry of ours covers yet.
+/// The entries for listed files that no entry of ours covers yet.
 fn new_files(compiled: &CompiledRules, settings: &EnforcedSettings) -> Vec<SettingsEntry> {
     let present = settings.present();
     let is_covered = |entry: &SettingsEntry| {
@@ -169,7 +169,7 @@ fn new_files(compiled: &CompiledRules, settings: &EnforcedSettings) -> Vec<Setti
     of_files.filter(|entry| !is_covered(entry)).cloned().collect()
 }
 
-/// What changes, in words.
+/// The changes, in words.
 fn changes(change: &EnforceChange<'_>, compiled: &CompiledRules, settings: &EnforcedSettings) -> Vec<String> {
     let listed = |entry: &SettingsEntry| -> Option<&ListedFile> {
         let is_it = |file: &&ListedFile| entry.text() == Some(file.spelled.as_str());
@@ -188,7 +188,7 @@ fn changes(change: &EnforceChange<'_>, compiled: &CompiledRules, settings: &Enfo
                 ));
             }
             Some(_) => more += 1,
-            // An exception frees a new file.
+            // An exception applies to a new file.
             None if entry.is_at(&sandbox::ALLOW_READ) => {}
             None => others += 1,
         }
@@ -207,7 +207,7 @@ fn changes(change: &EnforceChange<'_>, compiled: &CompiledRules, settings: &Enfo
     if lines.is_empty() { Vec::new() } else { vec![lines.join("\n")] }
 }
 
-/// What others have removed or changed.
+/// The entries that others have removed or changed.
 fn taken_out(settings: &EnforcedSettings, compiled: &CompiledRules) -> Option<String> {
     let taken_out = settings.taken_out(compiled);
     if taken_out.is_empty() {
@@ -245,7 +245,7 @@ fn written(context: &Context<'_>) -> WrittenFiles {
                 Some(existing(context, paths?))
             };
             match (named(true), named(false)) {
-                // `cp -r a b`: what is in a directory is not named.
+                // `cp -r a b`: the content of a directory is not named.
                 (Some(empty), Some(files)) if is_known && !files.iter().any(|file| file.is_directory) => {
                     WrittenFiles::Named([empty, files].concat())
                 }

@@ -1,4 +1,4 @@
-//! What follows from a decision that was recorded: what the gate does next, notification, outbox, and the answer's final words.
+//! The work after a decision is recorded: changes of the gates' state, notification, outbox, and the final answer.
 
 use std::io::Write;
 
@@ -83,7 +83,7 @@ fn allowed(
         && let Some(message) = result.message.take()
     {
         delivery::keep_once(context, &message, &message);
-        // Other clients are told as well: a later version may show it.
+        // Other clients get it too: a later version may show it.
         if context.event.client.is_translated()
             && context.kind().is_known()
             && !delivery::is_told_here(context)
@@ -94,17 +94,17 @@ fn allowed(
     result
 }
 
-/// Whether the user sees why the event fails with its answer.
+/// Whether the answer shows the user why the event fails.
 fn is_error_shown(context: &Context<'_>, result: &HookResult) -> bool {
     result.error.is_some() && delivery::is_shown(context)
 }
 
-/// What commands and budgets have to show inside a subagent is not shown there.
+/// Messages of commands and budgets are not shown inside a subagent.
 fn is_inside_agent(context: &Context<'_>, plan: &Plan) -> bool {
     context.caller.is_some() && plan.steps.iter().any(Step::says_more)
 }
 
-/// Whether nobody would see a message at this event: then it is shown at the next one where the user does.
+/// Whether nobody would see a message at this event. Then it is shown at the next visible one.
 pub(super) fn is_shown_later(context: &Context<'_>, plan: &Plan) -> bool {
     is_inside_agent(context, plan) || (context.agent.is_none() && !context.is_shown())
 }
@@ -123,7 +123,7 @@ fn refused(context: &Context<'_>, result: HookResult, problem: Option<String>) -
     HookResult { decision, ..result }
 }
 
-/// What the main thread is blocked for may come back as a prompt.
+/// The reason for blocking the main thread may come back as a prompt.
 fn keep_reason(context: &Context<'_>, result: &HookResult) {
     if context.kind() == EventKind::Stop
         && let Decision::Block(reason) | Decision::GoOn(reason) = &result.decision
@@ -133,7 +133,7 @@ fn keep_reason(context: &Context<'_>, result: &HookResult) {
     }
 }
 
-/// We were asked to stop: what was run until then is recorded.
+/// conclaude received a signal: the commands until then are recorded.
 pub(super) fn interrupted(context: &Context<'_>, plan: &Plan, run: &Run<'_>, signal: &str) -> HookError {
     let error = HookError::Interrupted(messages::interrupted(plan, &run.outcomes, signal));
     delivery::keep_error(context, &error);
@@ -146,7 +146,7 @@ pub(super) fn interrupted(context: &Context<'_>, plan: &Plan, run: &Run<'_>, sig
     error
 }
 
-/// How the event went, where the user is notified of it: well, or with an error, if there is one.
+/// Notifies the user of the event's result: success, or an error.
 fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], end: Result<(), Option<&str>>) {
     if record::notification(context, plan, outcomes, end.is_ok()).is_some() {
         let body = match end.err().flatten().zip(plan.agent.as_ref()) {
@@ -157,7 +157,7 @@ fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], end: Re
     }
 }
 
-/// A text that is too long for an answer: its start and its end, and where all of it is.
+/// The start and the end of a text that is too long for an answer, and where the full text is.
 fn shorten(text: String, session: &Session) -> String {
     let Some(Excerpt { head, tail, left_out: between }) = head_and_tail(&text, LIMIT - 500) else {
         return text;
@@ -172,7 +172,7 @@ fn shorten(text: String, session: &Session) -> String {
     format!("{head}\n… {between} characters left out; {location} …\n{tail}")
 }
 
-/// Adds the line to the result. What is allowed after `maxBlocks` says so itself; what timed out again blocks nothing any more.
+/// Adds the line to the result. If `maxBlocks` allows the stop, the result says so itself. A repeated timeout no longer blocks.
 fn with_block_summary(
     context: &Context<'_>,
     plan: &Plan,
@@ -180,12 +180,12 @@ fn with_block_summary(
     ruling: Ruling,
 ) -> HookResult {
     let Ruling { result, word, .. } = ruling;
-    // While the checks wait for background agents, nothing is known of how the blocks end.
+    // While the checks wait for background agents, it is unknown how the blocks end.
     if !result.is_allowed() || plan.waits() {
         return result;
     }
     let Some(agent) = context.stopping() else { return result };
-    // Until the next prompt Claude is not made to go on any more.
+    // Claude no longer has to continue until the next prompt.
     let has_gone_on = messages::asked_to_go_on(outcomes).is_some();
     let is_at_limit = word == Word::AllowedDespiteFailure
         && outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);

@@ -1,4 +1,4 @@
-//! Which gate of DES applies to an event: read from the payload, from what Gate 1 remembered and from transcripts.
+//! The gate of an event: from the payload, the state of Gate 1, and transcripts.
 
 use std::cell::OnceCell;
 use std::path::PathBuf;
@@ -19,37 +19,37 @@ use conclaude_os::files::{self, expand_home};
 use conclaude_store::store::Session;
 use conclaude_store::transcript;
 
-/// What is known of the gate that applies.
+/// The facts of the gate that applies.
 pub(super) struct GateContext {
     pub(super) facts: GateFacts,
     pub(super) markers: Markers,
-    /// The prompt, and what Gate 1 remembered.
+    /// The prompt, and the state of Gate 1.
     pub(super) origin: PromptOrigin,
     pub(super) paths: TranscriptPaths,
-    /// At a call, that of the gated agent that makes it.
+    /// At a call, the call of the gated agent that makes it.
     pub(super) caller: Option<GatedCall>,
-    /// What Gate 1 saw of the step: read once.
+    /// The result of Gate 1 about the step: read once.
     pub(super) seen: OnceCell<CallResult>,
-    /// The step as Gate 3 read it, once.
+    /// The step, read once by Gate 3.
     pub(super) judged: OnceCell<Option<OpenStep>>,
 }
 
 impl GateContext {
-    /// Whether this is an agent that a gated one called, which works where that one works.
+    /// Whether this is an agent that a gated one called. It has its caller's boundaries.
     pub(super) fn is_of_helper(&self) -> bool {
         self.origin.call.as_ref().is_some_and(GatedCall::is_helper)
     }
 }
 
-/// Which gate applies to an event.
+/// The gate of an event.
 pub(super) enum GateSearch {
     Found(Box<GateContext>),
     Nothing,
-    /// The agent's prompt was not found, so nobody can know; where it was looked for.
+    /// The agent's prompt was not found, so this is unknown. The path says where it was searched.
     NoPrompt(PathBuf),
 }
 
-/// What says which gate applies to an event.
+/// The inputs for finding an event's gate.
 pub(super) struct GateQuery<'a> {
     pub(super) payload: &'a HookPayload,
     pub(super) agent: Option<&'a Agent>,
@@ -58,8 +58,8 @@ pub(super) struct GateQuery<'a> {
 }
 
 impl GateContext {
-    /// Names the step file from the root, wherever it was found. What Gate 1 remembered counts, since the session may work in
-    /// another folder by now.
+    /// Names the step file relative to the root, wherever it was found. The stored state of Gate 1 counts, because the session
+    /// may now work in another folder.
     pub(super) fn resolve_step(&mut self, folders: &StepFolders<'_>) {
         let Some(marked) = &self.markers.step_file else { return };
         let at_call = self.origin.call.as_ref().map(|call| call.named_step.as_str());
@@ -79,7 +79,7 @@ impl GateContext {
 }
 
 impl GateQuery<'_> {
-    /// The gate that applies to the event, if any. Most events have none, and cost nothing.
+    /// The gate of the event, if any. Most events have none, and cost nothing.
     pub(super) fn find(&self, paths: TranscriptPaths) -> GateSearch {
         let found = match self.payload {
             HookPayload::PreToolUse(tool) => before_tool(tool, paths, self.session),
@@ -93,7 +93,7 @@ impl GateQuery<'_> {
 }
 
 fn at_stop(paths: TranscriptPaths, agent: Option<&Agent>, session: &Session, des_is_on: bool) -> GateSearch {
-    // A gate that let the agent in also looks when it leaves, whatever the config says by then.
+    // A gate that allowed the agent to start also checks its stop, whatever the config says now.
     let is_remembered = || remembered(&paths, session).is_some() || !GatedCall::unclaimed(session).is_empty();
     if !des_is_on && !is_remembered() {
         return GateSearch::Nothing;
@@ -105,7 +105,7 @@ fn at_stop(paths: TranscriptPaths, agent: Option<&Agent>, session: &Session, des
             let gate = Gate::Stop { step_file: markers.step_file.clone() };
             GateSearch::Found(Box::new(of_gate(gate, markers, origin, paths)))
         }
-        // A helper, whose caller answers for it.
+        // A helper. Its caller is responsible for it.
         Some((_, PromptOrigin { call: Some(_), .. })) => GateSearch::Nothing,
         found => match lost(&paths, agent.and_then(|agent| agent.kind.as_deref()), session).pop() {
             Some(call) => {
@@ -147,7 +147,7 @@ fn before_tool(tool: &PreToolUsePayload, paths: TranscriptPaths, session: &Sessi
         return before_call(tool, agents::prompt(&tool.tool_input)?, paths, session);
     }
     tool.agent_id.as_ref()?;
-    // Before the agent's first tool runs, nothing of what names its call can be gone.
+    // Before the agent's first tool runs, it cannot have deleted the files that name its call.
     claim(&paths, session);
     let written = match tools::written_field(&tool.tool_name) {
         Some(_) if tools::is_patch(&tool.tool_name, &tool.tool_input) => {
@@ -158,7 +158,7 @@ fn before_tool(tool: &PreToolUsePayload, paths: TranscriptPaths, session: &Sessi
     };
     let origin = origin(&paths, None, session, false)?;
     let markers = Markers::of(&origin.prompt);
-    // A helper has no markers of its own, but the call of the agent that called it.
+    // A helper has no markers, but the call of its caller.
     let step_file = match &origin.call {
         Some(call) if call.is_helper() => call.step_file.clone(),
         _ if markers.apply() => markers.step_file.clone()?,
@@ -175,7 +175,7 @@ pub(super) fn shell_writes(tool: &PreToolUsePayload) -> Option<GateSubject> {
     if writes { Some(GateSubject::Shell(command.to_owned())) } else { None }
 }
 
-/// A call of an agent: by the main thread, or by an agent that may be gated itself.
+/// A call of an agent, by the main thread or by another agent, which may be gated itself.
 fn before_call(
     tool: &PreToolUsePayload,
     prompt: &str,
@@ -231,7 +231,7 @@ pub(super) fn transcript_paths(payload: &HookPayload) -> TranscriptPaths {
     let main = expand_home(payload.transcript_path());
     let own = match payload.agent_transcript() {
         Some(path) => Some(expand_home(&path)),
-        // A stop without an id and a path of the agent's own has one transcript, which is read as the agent's.
+        // A stop without an id and a separate path has one transcript, which is read as the agent's.
         None if matches!(payload, HookPayload::SubagentStop(_)) && payload.agent_id().is_none() => {
             Some(main.clone())
         }

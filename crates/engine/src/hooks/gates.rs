@@ -1,4 +1,4 @@
-//! The gates of DES at the client's events: what they find becomes outcomes.
+//! The gates of DES at the client's events: their findings become outcomes.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ use conclaude_store::store::Session;
 use conclaude_store::transcript;
 use shell_effects::{Access, apply_patch};
 
-/// Beside a refusal, and when an agent is called: the config cannot be read.
+/// The note that the config cannot be read, with a refusal or when an agent is called.
 pub(super) fn config_note(plan: &Plan, outcomes: &[Outcome]) -> Option<Outcome> {
     let error = plan.config_error.as_ref()?;
     let is_refused = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
@@ -55,7 +55,7 @@ pub(super) fn run(gate: &Gate, plan: &Plan, context: &Context<'_>) -> Vec<Outcom
             return write(step_file, written, plan, context);
         }
         (Gate::Stop { .. }, _) => return stop(plan, known, context),
-        // It cannot bring back what is gone: once is enough for it to say what it did.
+        // It cannot restore the missing files: one block is enough to get its report.
         (Gate::MissingState { step_file }, _) => {
             return vec![Outcome::finding(
                 stop::lost(step_file),
@@ -75,7 +75,7 @@ fn call(tool: &PreToolUsePayload, known: &GateContext, plan: &Plan, context: &Co
     seen.findings.iter().cloned().chain(busy).collect()
 }
 
-/// What Gate 1 saw. The step is read once: what is remembered is what was judged.
+/// The result of Gate 1. The step is read once: the stored version is the judged one.
 pub(super) fn seen<'a>(
     tool: &PreToolUsePayload,
     known: &'a GateContext,
@@ -94,7 +94,7 @@ pub(super) fn seen<'a>(
     })
 }
 
-/// Two agents on one step is rarely meant. A call that never started does not count.
+/// Two agents on one step are rarely intended. A call that never started does not count.
 fn live_agent(session: &Session, main: &Path, step: &str) -> Option<Finding> {
     let open = GatedCall::all(session).into_iter().filter(|call| call.step_file == step && call.is_open());
     let open: Vec<GatedCall> = open.collect();
@@ -159,7 +159,7 @@ fn write_file(writing: &WriteRequest<'_>, des: &DesConfig) -> Option<Outcome> {
     finding.map(|finding| Outcome::finding(finding, true))
 }
 
-/// What a shell command would write, as far as that is known before it runs; the rest is found by Gate 3.
+/// The known writes of a shell command. Gate 3 finds the rest.
 fn shell_writes(
     writing: &WriteRequest<'_>,
     command: &str,
@@ -184,7 +184,7 @@ fn shell_writes(
         let outcome = match gates::protected(&writing) {
             Some(finding) => Some(Outcome::finding(finding, true)),
             None if touch.access == Access::Link || ground.is_temporary(&touch.path) => None,
-            // A directory may go if all that may be in it is inside the scope.
+            // A directory may be deleted if all possible files in it are inside the scope.
             None if touch.with_contents => {
                 let inside = touch.path.join("file");
                 let inside = inside.to_string_lossy();
@@ -228,16 +228,16 @@ fn stop(plan: &Plan, known: &GateContext, context: &Context<'_>) -> Vec<Outcome>
     findings.into_iter().map(|finding| Outcome::finding(finding, des.blocks())).chain(failure).collect()
 }
 
-/// What the judge says.
+/// The judge's verdict.
 pub(super) fn judge(config: &JudgeConfig, plan: &Plan, context: &Context<'_>) -> Option<Outcome> {
     let known = context.gate.as_ref()?;
-    // It could only block, and nobody knows whether validation is required.
+    // It could only block, and it is unknown whether validation is required.
     if known.markers.validation == Validation::Unclear {
         return None;
     }
     let HookPayload::SubagentStop(stop) = context.payload() else { return None };
     let opened = known.judged.get().and_then(Option::as_ref);
-    // The step is the agent's to write: what it must fulfil is what it said at the call.
+    // The agent writes the step file, so the acceptance criteria at the call count.
     let at_call = known.origin.call.as_ref().and_then(|call| Step::of_rules(&call.rules));
     let criteria = at_call.as_ref().or(opened.map(|opened| &opened.step)).map(Step::acceptance_criteria);
     let own = known.paths.own.as_deref();
@@ -258,7 +258,7 @@ pub(super) fn judge(config: &JudgeConfig, plan: &Plan, context: &Context<'_>) ->
     Some(Outcome { verdict, message, evidence: Evidence::Judge(judged.record, judged.finding) })
 }
 
-/// The tree before the commands run, where a gated agent must not answer for what they write.
+/// The tree before the commands run, if a gated agent is not responsible for their writes.
 pub(super) fn tree_before_commands<'a>(plan: &Plan, context: &'a Context<'_>) -> Option<&'a Snapshot> {
     let is_watched = plan.commands().next().is_some()
         && (plan.gate().is_some()
@@ -267,9 +267,9 @@ pub(super) fn tree_before_commands<'a>(plan: &Plan, context: &'a Context<'_>) ->
     if is_watched { context.tree.snapshot().ok().flatten() } else { None }
 }
 
-/// What the commands wrote. A script may write anywhere, so nothing less than a second look at the names and times of the tree
-/// tells; files that are as they were in the first one are not read again, and git is not started. Where a gate applies, that
-/// look is what a command costs beside itself: `benches/run` holds both to 6 × `git status`.
+/// The files that the commands wrote. A script may write anywhere, so this needs a second pass over the names and times of the
+/// tree. Unchanged files are not read again, and git is not started. If a gate applies, this pass is the extra cost of a command:
+/// `benches/run` limits both to 6 × `git status`.
 pub(super) fn note_written_files(context: &Context<'_>, before: Option<&Snapshot>) {
     if let Some(before) = before
         && let Ok(Some(after)) = Snapshot::take(&context.root.work, Some(before), &context.budget)

@@ -1,4 +1,4 @@
-//! The guards of `preToolUse`: what a tool call would touch, against the rules of the config.
+//! The guards of `preToolUse`: compares the effects of a tool call with the rules of the config.
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -50,12 +50,12 @@ pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>)
     }
 }
 
-/// The config was checked when it was read, so this is not met.
+/// The config was checked when it was read, so this does not happen.
 pub(super) fn broken(error: &GlobError) -> Outcome {
     Outcome::note(format!("a guard cannot be evaluated: {error}"))
 }
 
-/// The rule that forbids the main thread to read a file, if there is one: what a rule inserts into a prompt is read as well.
+/// The rule that forbids the main thread to read a file, if there is one. Inserting a file into a prompt reads it as well.
 pub(super) fn why_unreadable(path: &Path, context: &Context<'_>) -> Option<String> {
     let config = &context.config;
     let home = files::home();
@@ -92,14 +92,14 @@ pub(super) fn why_unreadable(path: &Path, context: &Context<'_>) -> Option<Strin
     found.first().map(|finding| finding.origin.to_string())
 }
 
-/// A call as the guards see it.
+/// The guards' inspection of a call.
 pub(super) struct GuardInspection {
     pub(super) rules: GuardRules,
     pub(super) effects: Effects,
     pub(super) found: SettledQuestions,
 }
 
-/// What the guards find. None where there is no tool.
+/// The findings of the guards. `None` if there is no tool.
 pub(super) fn inspect(
     config: &PreToolUseConfig,
     plan: &Plan,
@@ -133,24 +133,24 @@ pub(super) fn inspect(
     Some(Ok(GuardInspection { rules, effects, found }))
 }
 
-/// A call, and where it happens, live or in the past.
+/// A call and its place, live or in the past.
 pub(super) struct GuardSite<'a> {
     pub(super) client: &'a Dialect,
     pub(super) tool: &'a PreToolUsePayload,
-    /// Names beside its own by which rules may mean the tool.
+    /// Other names of the tool that rules may use.
     pub(super) other_names: &'a [String],
     /// The subagent that calls.
     pub(super) agent: Option<&'a Agent>,
     pub(super) root: &'a Path,
     pub(super) work: &'a Path,
     pub(super) links: &'a Links,
-    /// Our own files, once somebody has looked for them.
+    /// Our own files, looked up once.
     pub(super) protected: &'a OnceCell<ProtectedPaths>,
     /// The paths that the files of the config extend.
     pub(super) extended: &'a [PathBuf],
-    /// Rules that are written in the config and cannot be used.
+    /// Unusable rules of the config.
     pub(super) unusable: &'a [UnusableRules],
-    /// How long comparing may take.
+    /// The time limit for comparing.
     pub(super) budget: &'a Budget,
 }
 
@@ -174,12 +174,12 @@ impl GuardSite<'_> {
     }
 }
 
-/// The same, with what follows from the plan.
+/// The same, with the facts from the plan.
 struct Scene<'a> {
     site: &'a GuardSite<'a>,
-    /// Our own files; none where a gate protects them.
+    /// Our own files. `None` if a gate protects them.
     own: Option<OwnFiles<'a>>,
-    /// The user is asked for permission already.
+    /// Whether the user is already asked for permission.
     is_request: bool,
 }
 
@@ -196,7 +196,7 @@ fn compare(
     let other = if work == root && fenced.is_none() { git::root_in_worktree(root, cwd) } else { None };
     let ground = Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref(), budget };
     let tool_use = tools::what(&tool.tool_name, &tool.tool_input);
-    // Most calls read, and most projects have nothing against that.
+    // Most calls read, and most projects do not forbid that.
     if matches!(tool_use, ToolUse::File { access: Access::Read, .. })
         && !watch.shows_all()
         && !rules.concern_reading(agent)
@@ -230,7 +230,7 @@ fn compare(
     (effects, findings)
 }
 
-/// What a tool call does to files.
+/// The effects of a tool call on files.
 fn effects_of(
     tool: &PreToolUsePayload,
     tool_use: ToolUse<'_>,
@@ -264,7 +264,7 @@ fn effects_of(
     effects
 }
 
-/// The worktree that a call must not write outside of: for a subagent any folder of `.claude/worktrees`, whatever git knows of it.
+/// The worktree that a call must stay in: for a subagent any folder of `.claude/worktrees`, whatever git knows of it.
 fn fenced_worktree<'a>(tool: &'a PreToolUsePayload, root: &Path) -> Option<&'a Path> {
     let worktree = session_worktree_of(Path::new(&tool.base.cwd))?;
     let is_fenced = tool.agent_id.is_some() || layout::is_of_agent(worktree);
@@ -286,8 +286,7 @@ fn of_other(tool: &PreToolUsePayload, ground: &Ground<'_>) -> Effects {
     Effects { unclear: named.collect(), ..Effects::default() }
 }
 
-/// What rules might be against that cannot be used. Nothing keeps an agent from reading our own files, so that it can say what is
-/// wrong in them.
+/// The question of unusable rules. An agent may always read our own files, so that it can report their errors.
 fn unread(scene: &Scene<'_>, effects: &Effects) -> Option<guard::Finding> {
     let Scene { site, own, is_request } = *scene;
     let GuardSite { tool, other_names, root, unusable, .. } = *site;
@@ -305,7 +304,7 @@ fn unread(scene: &Scene<'_>, effects: &Effects) -> Option<guard::Finding> {
     )
 }
 
-/// The use of a tool that is about to happen, or that the user is asked about.
+/// The tool of an event: about to be used, or waiting for permission.
 pub(super) fn tool_of(event: &Event) -> Option<Cow<'_, PreToolUsePayload>> {
     if let HookPayload::PreToolUse(tool) = &event.payload {
         return Some(Cow::Borrowed(tool));
@@ -333,7 +332,7 @@ fn verdict(found: &guard::Finding) -> (Verdict, Code) {
     }
 }
 
-/// The same without words, for a replay, which counts findings and does not show them.
+/// The same without a message, for a replay, which counts findings and does not show them.
 pub(super) fn wordless(found: guard::Finding) -> Outcome {
     let (verdict, code) = verdict(&found);
     let finding = Finding::new(code, String::new(), String::new()).by(Some(found.origin), found.matched);

@@ -1,7 +1,7 @@
-//! What is answered to a payload that is not one of Claude Code, or that is incomplete.
+//! The answer to a payload that does not come from Claude Code, or that is incomplete.
 //!
-//! Other clients run the hooks of `.claude/settings.json` too, and Copilot refuses a tool whenever a hook fails. So nothing but
-//! a gate that is known to apply refuses anything here.
+//! Other clients run the hooks of `.claude/settings.json` too, and Copilot refuses a tool whenever a hook fails. So only a gate
+//! that certainly applies refuses anything here.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ use conclaude_store::audit::{self, Record};
 use conclaude_store::root::Root;
 use conclaude_store::store::Session;
 
-/// An event whose payload could not be used.
+/// An event with an unusable payload.
 pub(super) struct InvalidPayload<'a> {
     pub(super) call: &'a HookCall,
     pub(super) event: EventKind,
@@ -64,7 +64,7 @@ impl InvalidPayload<'_> {
         failed(event, error.into())
     }
 
-    /// A tool is denied. At a stop it is an error: nothing would bound a block of an agent that nobody can count.
+    /// A tool is denied. A stop is an error: the blocks of an unknown agent could not be counted, so they would have no limit.
     fn refused(
         &self,
         fields: &Map<String, Value>,
@@ -86,8 +86,8 @@ impl InvalidPayload<'_> {
         Ok(denial.recorded(event, project, self.budget))
     }
 
-    /// Where the payload calls an agent with markers that ask for the gates, or comes from an agent that a gate let in. The
-    /// fields have the names of any client.
+    /// The project, if the payload calls an agent with markers that require gates, or comes from a gated agent. The fields may
+    /// have any client's names.
     fn gated(&self, fields: &Map<String, Value>) -> Option<Project> {
         let InvalidPayload { event, environment, budget, .. } = *self;
         if !matches!(event, EventKind::PreToolUse | EventKind::SubagentStop) {
@@ -118,8 +118,8 @@ impl InvalidPayload<'_> {
     }
 }
 
-/// The answer to a payload that is too large or nested too deeply to be read. If there are guards, a tool is denied that nobody
-/// can judge.
+/// The answer to a payload that is too large or nested too deeply. If there are guards, the tool is denied, because it cannot be
+/// judged.
 pub(super) fn unjudged(call: &HookCall, error: HookError, environment: &Environment) -> Result<HookResult> {
     let event = call.event;
     let Some(folder) = &environment.project_dir else {
@@ -137,7 +137,7 @@ pub(super) fn unjudged(call: &HookCall, error: HookError, environment: &Environm
     Ok(denial.recorded(event, &project, &Budget::of_hook()))
 }
 
-/// A tool that is denied though its payload could not be used.
+/// A denied tool with an unusable payload.
 struct Denial {
     finding: Finding,
     session: Option<String>,
@@ -174,7 +174,7 @@ fn is_of_other_client(call: &HookCall) -> bool {
     call.client.is_some_and(Dialect::is_translated)
 }
 
-/// The answer to an event whose sender is not known, for this reason.
+/// The answer to an event from an unknown client, for this reason.
 pub(super) fn without(call: &HookCall, error: HookError, environment: &Environment) -> Result<HookResult> {
     let event = call.event;
     if is_of_other_client(call) {
@@ -188,7 +188,7 @@ pub(super) fn without(call: &HookCall, error: HookError, environment: &Environme
     failed(event, error)
 }
 
-/// Keeps an error where the client may read a failure as a denial, and shows nothing. Which session it is of is not known.
+/// Queues an error for the user, if the client may read a failure as a denial, and shows nothing. Its session is unknown.
 fn keep_for_user(call: &HookCall, error: &HookError, environment: &Environment) {
     let Some(client) = call.client else { return };
     if !call.event.row().failure_denies || client.shows(call.event) {
@@ -198,7 +198,7 @@ fn keep_for_user(call: &HookCall, error: &HookError, environment: &Environment) 
     let directory = call.directory.as_ref().map(PathBuf::from);
     let Some(folder) = environment.project_dir.clone().or(directory) else { return };
     let root = Root::find(environment.project_dir.as_deref(), &folder);
-    // Nothing is made in a folder that has no config.
+    // Nothing is created in a folder without a config.
     if root.config.is_none() {
         return;
     }
@@ -206,7 +206,7 @@ fn keep_for_user(call: &HookCall, error: &HookError, environment: &Environment) 
     delivery::keep_without_session(&root.folder, text);
 }
 
-/// The answer to an event that failed. Where another client would read a failure as a denial, it is only shown.
+/// The answer to an event that failed. If another client would read a failure as a denial, it is only shown.
 pub(super) fn failed(event: EventKind, error: HookError) -> Result<HookResult> {
     if !event.row().failure_denies {
         return Err(error);
@@ -215,7 +215,7 @@ pub(super) fn failed(event: EventKind, error: HookError) -> Result<HookResult> {
     Ok(HookResult { error: Some(error.to_string()), ..HookResult::success() })
 }
 
-/// The project whose gate applies, as far as it is known.
+/// The project with the gate, as far as known.
 #[derive(Default)]
 struct Project {
     root: Option<PathBuf>,

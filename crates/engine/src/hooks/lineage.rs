@@ -1,4 +1,4 @@
-//! What leads from an event inside a subagent of another client to its session, and to the call that started the agent.
+//! Finds the session of an event inside another client's subagent, and the call that started the agent.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -11,16 +11,16 @@ use conclaude_os::files::expand_home;
 use conclaude_os::log;
 use conclaude_store::store::{Session, hash};
 
-/// What is kept of an agent: the agent or the session that started it.
+/// The state of an agent: the agent or the session that started it.
 const PARENT: &str = "parent";
 
-/// Agents are not nested deeper. The limit ends a loop of parents.
+/// Agents are never nested deeper. The limit ends a loop of parents.
 const MAX_DEPTH: usize = 8;
 
-/// What is kept of an agent: its name.
+/// The state of an agent: its name.
 const NAME: &str = "name-";
 
-/// Gives the event the session of the user and the name of the agent, as far as only earlier events said them.
+/// Sets the event's session and agent name, if only earlier events have them.
 pub(super) fn settle(event: &mut Event, root: &Path, is_rehearsal: bool) {
     if event.client.agents.has_own_session {
         settle_session(event, root, is_rehearsal);
@@ -30,7 +30,7 @@ pub(super) fn settle(event: &mut Event, root: &Path, is_rehearsal: bool) {
     }
 }
 
-/// The name in the id of an agent may be cut. What the agent's start said counts.
+/// The name in the id of an agent may be cut. The name from the agent's start counts.
 fn settle_name(event: &mut Event, root: &Path, is_rehearsal: bool) {
     let field = |name: &str| event.fields.get(name)?.as_str().map(str::to_owned);
     let Some(agent) = field("agent_id") else { return };
@@ -49,7 +49,7 @@ fn settle_name(event: &mut Event, root: &Path, is_rehearsal: bool) {
     }
 }
 
-/// A start is remembered, so that agents of that agent find the session.
+/// A start is stored, so that agents of that agent find the session.
 fn settle_session(event: &mut Event, root: &Path, is_rehearsal: bool) {
     let field = |name: &str| event.fields.get(name)?.as_str().map(str::to_owned);
     let (Some(agent), Some(parent)) = (field("agent_id"), field("parent_agent_id")) else { return };
@@ -72,7 +72,7 @@ fn settle_session(event: &mut Event, root: &Path, is_rehearsal: bool) {
 /// The longest first line of a transcript that is read.
 const MAX_LINE: u64 = 1 << 20;
 
-/// Remembers which call the agent of an event belongs to, as far as the client says it. Claude Code writes it into files.
+/// Stores the call of the event's agent, as far as the client names it. Claude Code writes it into files.
 pub(super) fn link(event: &Event, session: &Session) {
     let link = event.client.agents.call;
     let field = |name: &str| event.fields.get(name)?.as_str();

@@ -25,7 +25,7 @@ pub(super) struct Live<'a> {
     context: &'a Context<'a>,
     /// The tree before the commands.
     tree: Option<&'a Snapshot>,
-    /// What the commands that have ended printed, which is not shown yet.
+    /// The output of finished commands that is not shown yet.
     outputs: Vec<CommandOutput>,
 }
 

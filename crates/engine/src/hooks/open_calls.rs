@@ -1,5 +1,5 @@
-//! Agents of a client that has no events of agents. A call of one is open from its start to its result, and what comes
-//! meanwhile is of its agent. Of several open calls nobody knows which one an event is of.
+//! Agents of a client without events for agents. An agent's call is open from its start to its result, and the events between
+//! belong to the agent. With several open calls it is unknown which one an event belongs to.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use conclaude_core::types::{Event, HookPayload};
 use conclaude_os::log;
 use conclaude_store::store::{Session, hash};
 
-/// What the state of a call is kept under.
+/// The key of a call's state.
 const OPEN: &str = "open-";
 
-/// A call whose agent is at work.
+/// A call whose agent is working.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct OpenCall {
@@ -28,7 +28,7 @@ struct OpenCall {
     prompt: String,
     /// The agent was made to go on.
     is_blocked: bool,
-    /// The agent may stop: its result is still to come.
+    /// The agent may stop. Its result is still missing.
     is_stopped: bool,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct OpenCalls {
 }
 
 impl OpenCalls {
-    /// None for a client that has events of its own for agents.
+    /// `None` for a client with its own events for agents.
     pub(super) fn of(event: &Event, environment: &Environment) -> Option<OpenCalls> {
         event.client.tool_of(EventKind::SubagentStop)?;
         let root = root_of(&event.payload, environment).ok()?;
@@ -68,7 +68,7 @@ impl OpenCalls {
         Some(OpenCalls { session, calls })
     }
 
-    /// Handles an event for every agent that it may be of, and what it starts or ends.
+    /// Handles an event for every possible agent, and the calls that it starts or ends.
     pub(super) fn handle(
         mut self,
         event: Event,
@@ -101,7 +101,7 @@ impl OpenCalls {
         }
     }
 
-    /// The rules of every name apply. Where several agents have one name, it is enough that one of them may.
+    /// The rules of every name apply. If several agents have one name, it is enough that one of them may do it.
     fn handle_for_agents(
         &self,
         event: &Event,
@@ -166,7 +166,7 @@ impl OpenCalls {
         Ok(joined(trace, started.result))
     }
 
-    /// The call whose result the event is. Gate 1 may have added to its prompt.
+    /// The call whose result the event is. Gate 1 may have extended its prompt.
     fn closed(&self, event: &Event) -> Option<OpenCall> {
         let input = event.fields.get("tool_input")?.as_object()?;
         let (agent, prompt) = (agents::called(input), agents::prompt(input).unwrap_or_default());
@@ -191,7 +191,7 @@ impl OpenCalls {
 
     fn close(&self, call: &OpenCall) {
         if let Err(error) = self.session.forget(&call.name()) {
-            log::warn(|| format!("cannot note that an agent is not at work any more: {error}"));
+            log::warn(|| format!("cannot note that an agent is no longer at work: {error}"));
         }
     }
 
@@ -201,7 +201,7 @@ impl OpenCalls {
     }
 }
 
-/// Both allow what they are about.
+/// Both allow the event.
 fn joined(trace: Trace, other: HookResult) -> Trace {
     let lines = |one: Option<String>, other: Option<String>| match (one, other) {
         (Some(one), Some(other)) if one != other => Some(format!("{one}\n{other}")),

@@ -1,4 +1,4 @@
-//! A panic anywhere ends in a documented answer: never in a silent allow where a gate or a guard applies.
+//! A panic anywhere leads to a documented answer: never to a silent allow if a gate or a guard applies.
 
 use std::panic::PanicHookInfo;
 use std::sync::Mutex;
@@ -13,19 +13,19 @@ use conclaude_core::error::HookError;
 use conclaude_core::event::{Blocking, EventKind};
 use conclaude_core::plan::Plan;
 
-/// What a call has found out by the time of a panic.
+/// The facts of a call at the time of a panic.
 struct PanicState {
-    /// Something that is configured or planned may block.
+    /// Whether a configured or planned step may block.
     can_block: AtomicBool,
     /// The plan was made.
     is_planned: AtomicBool,
-    /// What came on stdin.
+    /// The payload from stdin.
     payload: Mutex<&'static [u8]>,
-    /// How it is answered, once the client is known.
+    /// How to answer it, once the client is known.
     event: Mutex<Option<AnsweredEvent>>,
 }
 
-/// It is static because a panic hook has no other way to what the call knows.
+/// Static, because a panic hook has no other access to the call.
 static STATE: PanicState = PanicState {
     can_block: AtomicBool::new(false),
     is_planned: AtomicBool::new(false),
@@ -33,7 +33,7 @@ static STATE: PanicState = PanicState {
     event: Mutex::new(None),
 };
 
-/// Keeps the payload where a panic finds it, for the rest of the process.
+/// Stores the payload for the panic hook, for the rest of the process.
 pub(super) fn keep(payload: Vec<u8>) -> &'static [u8] {
     let payload: &'static [u8] = payload.leak();
     if let Ok(mut kept) = STATE.payload.lock() {
@@ -49,13 +49,13 @@ pub(super) fn event_is_known(event: &AnsweredEvent) {
     }
 }
 
-/// From here on a panic opens no guard, while it is not known yet what else applies.
+/// From here on a panic does not bypass a guard, while the other steps are still unknown.
 pub(super) fn guards_are_known(event: EventKind, guards: &PreToolUseConfig) {
     let can_block = event.blocking() == Blocking::Tool && guards.has_any();
     STATE.can_block.store(can_block, Ordering::SeqCst);
 }
 
-/// From here on the plan says whether a panic must block.
+/// From here on the plan decides whether a panic must block.
 pub(super) fn plan_is_known(plan: &Plan, is_first_stop: bool) {
     let may_block = match plan.event.blocking() {
         Blocking::Stop(_) => is_first_stop,
@@ -66,8 +66,8 @@ pub(super) fn plan_is_known(plan: &Plan, is_first_stop: bool) {
     STATE.is_planned.store(true, Ordering::SeqCst);
 }
 
-/// Whether a gate that can still block may apply, as far as the bare payload tells: until it is known, a panic must not open it.
-/// A stop is blocked only the first time.
+/// Whether a gate that can still block may apply, judging by the payload alone. Until it is known, a panic must not bypass it. A
+/// stop is blocked only the first time.
 fn gate_may_apply(event: EventKind) -> bool {
     let payload = STATE.payload.try_lock().map_or_else(|_| Vec::new(), |payload| payload.to_vec());
     let payload = String::from_utf8_lossy(&payload);
@@ -80,13 +80,13 @@ fn gate_may_apply(event: EventKind) -> bool {
     }
 }
 
-/// Answers for a panic. The release build aborts on one, so the answer is given from the hook itself.
+/// Answers for a panic. The release build aborts on one, so the hook itself answers.
 pub(super) fn install(call: &HookCall) {
     event_is_known(&AnsweredEvent::of_call(call, call.client.unwrap_or(&claude::DIALECT)));
     let main = std::thread::current().id();
     std::panic::set_hook(Box::new(move |info| {
         if std::thread::current().id() != main {
-            // A courtesy failed, such as a notification: the main thread goes on without it.
+            // Only a side task failed, such as a notification: the main thread continues without it.
             loop {
                 std::thread::park();
             }
@@ -124,7 +124,7 @@ pub(super) fn panic_here_in_tests(point: &str) {
     if std::env::var("CONCLAUDE_TEST_PANIC").is_ok_and(|asked| asked == point) {
         #[expect(clippy::panic, reason = "this is its purpose")]
         {
-            panic!("asked for by CONCLAUDE_TEST_PANIC");
+            panic!("requested by CONCLAUDE_TEST_PANIC");
         }
     }
     #[cfg(not(debug_assertions))]

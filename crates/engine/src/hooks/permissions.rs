@@ -24,7 +24,7 @@ use conclaude_os::git;
 use conclaude_os::log;
 use shell_effects::glob::GlobError;
 
-/// A request, and where it comes from.
+/// A permission request and its place.
 pub(super) struct PermissionQuery<'a> {
     pub(super) event: &'a Event,
     /// Who asks, as rules name it.
@@ -33,7 +33,7 @@ pub(super) struct PermissionQuery<'a> {
     /// What the files of the config are called, and whose they are.
     pub(super) sources: &'a [(Arc<str>, Layer)],
     pub(super) links: &'a Links,
-    /// How long comparing may take.
+    /// The time limit for comparing.
     pub(super) budget: &'a Budget,
 }
 
@@ -101,7 +101,7 @@ fn in_context<T>(
     with_request(config, &asking, compare)
 }
 
-/// The rules and the request that they are compared with. None where there is no tool.
+/// The rules and the request that they are compared with. `None` if there is no tool.
 pub(super) fn with_request<T>(
     config: &PermissionRequestConfig,
     asking: &PermissionQuery<'_>,
@@ -130,7 +130,7 @@ fn outcome(verdict: Verdict, code: Code, said: &RuleAnswer) -> Outcome {
     let (what, fix) = (printable_untagged(&said.reason), printable_untagged(&said.advice));
     let finding = Finding::new(code, what, fix).by(Some(said.rule.clone()), said.subject.matched.clone());
     match verdict {
-        // A permission needs no word.
+        // A permission needs no message.
         Verdict::Grant => {
             let evidence = Evidence::Finding(finding.warning());
             Outcome { verdict, message: String::new(), evidence }

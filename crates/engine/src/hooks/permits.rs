@@ -1,4 +1,4 @@
-//! Permits of the user, by `conclaude allow`: what guards and rules for permissions are against is let through after all.
+//! Permits of the user, from `conclaude allow`: they override guards and permission rules.
 
 use super::conclude::DecidingWorld;
 use super::context::Context;
@@ -13,11 +13,11 @@ use conclaude_store::store::permits::{self, ClaimedAt, Permit, PermittedCall, in
 pub(super) fn apply(plan: &Plan, outcomes: &mut [Outcome], world: &mut impl DecidingWorld) {
     let (at, mildest) = match plan.event {
         EventKind::PreToolUse => (ClaimedAt::Use, Verdict::Ask),
-        // The user is asked already.
+        // The user is already asked.
         EventKind::PermissionRequest => (ClaimedAt::PermissionRequest, Verdict::Block),
         _ => return,
     };
-    // What a hook makes of the input is not what was permitted.
+    // The permit does not cover an input that a hook has changed.
     if outcomes.iter().any(|outcome| outcome.updated_input().is_some()) {
         return;
     }
@@ -32,7 +32,7 @@ pub(super) fn apply(plan: &Plan, outcomes: &mut [Outcome], world: &mut impl Deci
     }
 }
 
-/// Whether a permit of the user would let through what this is against.
+/// Whether a permit of the user would override this outcome.
 pub(super) fn is_covered(outcome: &Outcome) -> bool {
     let Evidence::Finding(finding) = &outcome.evidence else { return false };
     let built_in = finding.rule.as_deref().and_then(|rule| rule.built_in_name());
@@ -84,8 +84,8 @@ fn overruled(outcome: &Outcome, permit: &Permit) -> Outcome {
         matched: finding.and_then(|finding| finding.matched.clone()).unwrap_or_default(),
     };
     let what = format!(
-        "the user's permit of {} for the call of record {} overrules a {kind}",
-        permit.time, permit.record
+        "record {}: the user allowed this call ({}), which overrides a {kind}",
+        permit.record, permit.time
     );
     Outcome { verdict: Verdict::Pass, message: String::new(), evidence: Evidence::Permitted(overruled, what) }
 }

@@ -13,7 +13,7 @@ use conclaude_core::plan::ContextRule;
 use conclaude_core::text::{Excerpt, clean, clean_line, head_and_tail};
 use conclaude_os::files;
 
-/// What is read of a file, and what is given of it.
+/// The limit for reading a file, and for inserting it.
 const MAX_BYTES: u64 = 1 << 20;
 const MAX_CHARACTERS: usize = 8_000;
 
@@ -29,7 +29,7 @@ pub(super) fn run(rule: &ContextRule, context: &Context<'_>) -> Vec<Outcome> {
     std::iter::once(given).chain(problems.into_iter().map(problem)).collect()
 }
 
-/// The text with the files that it names, and why one could not be inserted; its name stays then.
+/// The text with the files that it names. If one cannot be inserted, its name stays, and the reason is returned.
 fn expanded(prompt: &str, root: &Path, why_unreadable: &WhyUnreadable<'_>) -> (String, Vec<String>) {
     let (mut text, mut problems) = (String::new(), Vec::new());
     for piece in pieces(prompt) {
@@ -47,7 +47,7 @@ fn expanded(prompt: &str, root: &Path, why_unreadable: &WhyUnreadable<'_>) -> (S
     (text, problems)
 }
 
-/// The guard that forbids to read a file.
+/// The guard that forbids reading a file.
 type WhyUnreadable<'a> = dyn Fn(&Path) -> Option<String> + 'a;
 
 /// Why a file is not inserted into a prompt.
@@ -63,7 +63,7 @@ enum InsertionError {
     Unreadable(#[from] io::Error),
 }
 
-/// The content of a file of the project, cleaned. A link may lead to another one, but not out of the project.
+/// The cleaned content of a file of the project. A link must not lead out of the project.
 fn inserted(path: &str, root: &Path, why_unreadable: &WhyUnreadable<'_>) -> Result<String, InsertionError> {
     let is_below =
         Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));

@@ -1,4 +1,4 @@
-//! The record of an event: what was decided, and for everything that led to it the rule, what it matched and what that did.
+//! The record of an event: the decision, and the rule, subject and effect of everything that led to it.
 
 use serde_json::{Map, Value, json};
 
@@ -25,11 +25,11 @@ use conclaude_store::audit::words::INTERRUPTED;
 use conclaude_store::audit::{self, AppliedRule, Blocks, CommandRecord, MAX_FILES, Record, Skip, ToolRecord};
 use conclaude_store::store::permits::input_hash;
 
-/// Of a tool's shell command this much is recorded.
+/// The recorded length of a tool's shell command.
 const MAX_COMMAND: usize = 4_000;
 
-/// Records a decision, and says what went wrong where that changes nothing. That a record cannot be written which must be is one more
-/// outcome: a call of an agent is not let in then, since an error alone would not keep Claude Code from making it.
+/// Records a decision, and reports a problem that changes nothing. If a required record cannot be written, that is one more
+/// outcome: an agent's call is denied, because an error alone would not stop Claude Code from making it.
 pub(super) fn write(
     context: &Context<'_>,
     plan: &Plan,
@@ -39,7 +39,7 @@ pub(super) fn write(
     let record = of_decision(context, plan, run, decided)?;
     let error = match context.audit(&record) {
         Ok(problem) => return problem,
-        // A refusal stands, whatever becomes of its record.
+        // A refusal stays, even if its record fails.
         Err(error) if !decided.result.is_allowed() => return Some(error.to_string()),
         Err(error) => error.to_string(),
     };
@@ -76,7 +76,7 @@ fn of_decision(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decided: &Ruli
     Some(Record { blocks, notification, reason, ..record })
 }
 
-/// The record of a request that no rule for permissions answers. The user is asked, and `watch` shows for how long.
+/// The record of a request that no permission rule answers. The user is asked, and `watch` shows for how long.
 fn of_open_question(context: &Context<'_>, plan: &Plan, decided: &Ruling) -> Option<Record> {
     if !plan.has_permission_rules() || decided.word != Word::Allowed {
         return None;
@@ -99,7 +99,7 @@ fn nobody_to_ask(context: &Context<'_>) -> String {
     format!("in the permission mode `{mode}` nobody can be asked, so what a rule asks about is denied")
 }
 
-/// Why a stop is allowed although a command that blocks timed out, or lacks a program.
+/// Why a stop is allowed although a blocking command timed out, or lacks a program.
 fn obstructed_again(outcomes: &[Outcome], decided: &Ruling) -> Option<String> {
     let is_at_limit = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
     if decided.word != Word::AllowedDespiteFailure || is_at_limit {
@@ -119,7 +119,7 @@ fn obstructed_again(outcomes: &[Outcome], decided: &Ruling) -> Option<String> {
     if reasons.is_empty() { None } else { Some(reasons.join("; ")) }
 }
 
-/// How the event went, where the user is notified of it.
+/// The result of the event, if the user is notified of it.
 pub(super) fn notification(
     context: &Context<'_>,
     plan: &Plan,
@@ -134,7 +134,7 @@ pub(super) fn notification(
     if notify::is_wanted(config, plan.event, outcome) { Some(name) } else { None }
 }
 
-/// The record of an event in which nothing was decided, since we were asked to stop.
+/// The record of an event without a decision, because conclaude received a signal.
 pub(super) fn of_interruption(context: &Context<'_>, plan: &Plan, run: &Run<'_>) -> Option<Record> {
     of(context, plan, run, INTERRUPTED)
 }
@@ -164,7 +164,7 @@ fn of(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decision: &str) -> Opti
         _ => None,
     });
     let agent = state_changes::recorded_agent(plan, context);
-    // At a call, the payload's id is that of the caller.
+    // At a call, the payload's id belongs to the caller.
     let is_call = matches!(plan.gate(), Some(Gate::Call { .. }));
     let agent_id = if agent.is_some() && !is_call { context.payload().agent_id() } else { None };
     Some(Record {
@@ -190,8 +190,8 @@ fn of(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decision: &str) -> Opti
     })
 }
 
-/// Whether guards ask at the request for a permission. They did so at the use of the tool, which is why Claude Code asks: one question
-/// is one record. A rule for permissions that cannot be used asks only here.
+/// Whether guards ask at the permission request. They already did so before the tool's use, which is why Claude Code asks: one
+/// question is one record. An unusable permission rule asks only here.
 fn is_asked_again(plan: &Plan, decision: &str, outcomes: &[Outcome]) -> bool {
     let is_first = |outcome: &Outcome| {
         let rule = outcome.as_finding().and_then(|finding| finding.rule.as_deref());
@@ -235,13 +235,13 @@ fn of_command(context: &Context<'_>, outcome: &Outcome) -> Option<CommandRecord>
     })
 }
 
-/// What the tool was given instead, as far as guards look at it.
+/// The replaced input of the tool, as far as guards use it.
 fn updated_input(context: &Context<'_>, reply: &HookReply) -> Option<ToolRecord> {
     let name = context.event.fields.get("tool_name").and_then(Value::as_str)?;
     Some(tool_input(name, reply.updated_input.as_ref()?))
 }
 
-/// How a command ended, in words that follow its name. A hook may refuse by its answer, whatever its exit code is.
+/// The end of a command, in words after its name. A hook may refuse with its answer, whatever its exit code is.
 fn recorded_status(run: &CommandRun) -> String {
     match run.reply.as_deref().map(|reply| reply.verdict) {
         Some(Verdict::Block) if run.is_success => "refused it".into(),
@@ -250,7 +250,7 @@ fn recorded_status(run: &CommandRun) -> String {
     }
 }
 
-/// What is recorded of the reason that a hook gives.
+/// The recorded part of a hook's reason.
 fn recorded_reason(text: &str) -> String {
     match head_and_tail(text, MAX_COMMAND) {
         Some(Excerpt { head, tail, left_out }) => format!("{head} … {left_out} characters … {tail}"),
@@ -270,7 +270,7 @@ fn of_applied(outcome: &Outcome) -> Option<AppliedRule> {
     Some(AppliedRule { what, rule: applied.rule.clone(), matched: applied.matched.clone(), verdict: None })
 }
 
-/// The rule that makes Claude go on.
+/// The rule that makes Claude continue.
 fn go_on(outcomes: &[Outcome], context: &Context<'_>) -> Option<AppliedRule> {
     let asked = outcomes.iter().find(|outcome| outcome.evidence == Evidence::Continue)?;
     Some(AppliedRule {
@@ -281,7 +281,7 @@ fn go_on(outcomes: &[Outcome], context: &Context<'_>) -> Option<AppliedRule> {
     })
 }
 
-/// The tool call of an event, by what identifies it and what guards look at.
+/// The tool call of an event: its identity, and the fields that guards use.
 fn tool(context: &Context<'_>) -> Option<ToolRecord> {
     let fields = &context.event.fields;
     let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -295,7 +295,7 @@ fn tool(context: &Context<'_>) -> Option<ToolRecord> {
     })
 }
 
-/// The input of a tool, by what guards look at.
+/// The input of a tool: the fields that guards use.
 pub(super) fn tool_input(name: &str, input: &Map<String, Value>) -> ToolRecord {
     let (file, command) = match tools::what(name, input) {
         ToolUse::File { path, .. } => (Some(path.to_owned()), None),
@@ -318,7 +318,7 @@ pub(super) fn tool_input(name: &str, input: &Map<String, Value>) -> ToolRecord {
     }
 }
 
-/// The hash by which the user can permit a call that guards or rules for permissions are against.
+/// The hash with which the user can permit a call that guards or permission rules forbid.
 fn permitted_input(context: &Context<'_>, run: &Run<'_>, decision: &str) -> Option<String> {
     let is_refused = [Word::Denied.as_str(), Word::Asked.as_str()].contains(&decision);
     if !is_refused || !run.outcomes.iter().any(permits::is_covered) {
@@ -328,12 +328,12 @@ fn permitted_input(context: &Context<'_>, run: &Run<'_>, decision: &str) -> Opti
     Some(input_hash(&tool.tool_name, &tool.tool_input))
 }
 
-/// The file, the lines and what is wrong in them.
+/// The file, and its problems with their lines.
 fn config_error(error: &ConfigError) -> Value {
     json!({ "file": error.path(), "message": error.summary(), "problems": error.located() })
 }
 
-/// The findings among the outcomes. What a report found has records of its own.
+/// The findings among the outcomes. Findings of reports have separate records.
 fn findings(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome]) -> Vec<Value> {
     let is_reported =
         |outcome: &Outcome| outcome.as_finding().is_some_and(|one| one.code == Code::Unfinished);
@@ -341,11 +341,11 @@ fn findings(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome]) -> Vec<Val
     others.filter_map(|outcome| finding(outcome, |found| rule_of(found, plan, context))).collect()
 }
 
-/// A finding. `written` says where its rule is, as far as it does not say so itself.
+/// A finding. `written` gives the position of its rule, unless the finding has it.
 pub(super) fn finding(outcome: &Outcome, written: impl FnOnce(&Finding) -> Rule) -> Option<Value> {
     let finding = outcome.as_finding()?;
     let rule = match finding.rule.as_deref() {
-        // What it compared is known, and where that is written is not.
+        // The compared value is known, but not its position.
         Some(rule) if matches!(finding.code.written(), rule::RuleSource::Step(field) if field == rule.key) => {
             Rule { pattern: rule.pattern.clone(), ..written(finding) }
         }
@@ -382,7 +382,7 @@ fn without_files(plan: &Plan, context: &Context<'_>) -> Vec<Skip> {
         .collect()
 }
 
-/// What nobody trusts, and what the run left out.
+/// The untrusted steps, and those that the run skipped.
 fn skipped(plan: &Plan, run: &Run<'_>, context: &Context<'_>) -> Vec<Skip> {
     let skip = |step: &Step, why: &str| {
         let rule = step.rule(&context.config.origins, &context.root.folder);

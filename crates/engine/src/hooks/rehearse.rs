@@ -1,5 +1,5 @@
-//! An event that is only looked at: its plan, what guards and gates find, and what would be answered in each case. Nothing is
-//! run and nothing is written.
+//! Inspects an event: its plan, the findings of guards and gates, and the answer in each case. Nothing is run and nothing is
+//! written.
 
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
@@ -45,9 +45,9 @@ use super::skipped_commands::not_run;
 pub enum CommandEnd {
     Exits(i32),
     TimesOut,
-    /// As before, when it blocked: that counts once.
+    /// As before, when it blocked. It blocks only once.
     TimesOutAgain,
-    /// The same for an exit code. It makes a difference for programs that are missing.
+    /// The same for an exit code. It matters for missing programs.
     ExitsAgain(i32),
 }
 
@@ -57,24 +57,24 @@ impl CommandEnd {
     }
 }
 
-/// What a command might print.
+/// The simulated output of a command.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SimulatedOutput<'a> {
     pub stdout: &'a str,
     pub stderr: &'a str,
 }
 
-/// How a command might end, and what it might print until then.
+/// The simulated end of a command, and its output.
 #[derive(Clone, Copy, Debug)]
 pub struct SimulatedRun<'a> {
     pub end: CommandEnd,
-    /// None where nobody says: what the event needs.
+    /// `None` if unspecified: then the output is what the event needs.
     pub printed: Option<SimulatedOutput<'a>>,
 }
 
 const SUCCESS: SimulatedRun<'static> = SimulatedRun { end: CommandEnd::Exits(0), printed: None };
 
-/// What a command prints that makes a worktree, where nobody says.
+/// The output of a command that makes a worktree, if unspecified.
 const SOME_WORKTREE: &str = "(the path of the worktree)";
 
 impl From<CommandEnd> for SimulatedRun<'_> {
@@ -83,10 +83,10 @@ impl From<CommandEnd> for SimulatedRun<'_> {
     }
 }
 
-/// An event as it would be handled.
+/// The handling of an event.
 pub struct Rehearsal {
     pub plan: Plan,
-    /// Who causes the event; none is the main thread.
+    /// The agent that causes the event. `None` for the main thread.
     pub agent: Option<String>,
     pub root: PathBuf,
     /// The files of the config, the outermost first.
@@ -95,45 +95,45 @@ pub struct Rehearsal {
     pub not_run: Vec<SkippedCommand>,
     pub guards: Option<GuardReport>,
     pub permissions: Option<PermissionExplanation>,
-    /// Why no gate applies, where one could.
+    /// Why no gate applies, if one could.
     pub no_gate: Option<String>,
-    /// What guards and gates find, step by step.
+    /// The findings of guards and gates, step by step.
     pub checks: Vec<Vec<Outcome>>,
-    /// The config has a section for the event.
+    /// Whether the config has a section for the event.
     pub has_section: bool,
     context: Context<'static>,
     results: CheckResults,
 }
 
-/// A tool call as the guards saw it.
+/// The guards' view of a tool call.
 pub struct GuardReport {
     pub effects: Effects,
     /// Every rule once, in the order in which they are compared.
     pub rules: Vec<Rule>,
     pub compared: Vec<Comparison>,
-    /// Questions that are left to the sandbox.
+    /// Questions for the sandbox.
     pub settled: Vec<Finding>,
-    /// Why others are not.
+    /// Why the other questions are asked.
     pub why_asked: Option<WhyAsked>,
 }
 
 pub struct RehearsedAnswer {
-    /// None where the event fails.
+    /// `None` if the event fails.
     pub word: Option<Word>,
-    /// As the client of the event gets it.
+    /// In the form of the event's client.
     pub answer: Answer,
-    /// The same as Claude Code would get it.
+    /// In the form of Claude Code.
     pub plain: Answer,
-    /// What is shown at a later event, since nobody would see it at this one.
+    /// The message at a later event, if nobody would see it at this one.
     pub later: Option<String>,
-    /// What the answer was made from.
+    /// The outcomes behind the answer.
     pub outcomes: Vec<Outcome>,
 }
 
-/// What the checks of an event found. They look once, however often it is asked what would be answered.
+/// The findings of an event's checks. They run once, for any number of simulated answers.
 #[derive(Default)]
 struct CheckResults {
-    /// Whether comparisons with rules are noted.
+    /// Whether comparisons with rules are recorded.
     explains: bool,
     guards: OnceCell<Vec<Outcome>>,
     guarded: OnceCell<GuardReport>,
@@ -144,7 +144,7 @@ struct CheckResults {
     config_error: OnceCell<Vec<Outcome>>,
 }
 
-/// The world of a rehearsal: checks look at the disk as in a hook, commands end as the caller says, and nothing is run or written.
+/// The world of a rehearsal: checks read the disk as in a hook, commands end as the caller says, and nothing is run or written.
 struct RehearsedWorld<'a, F> {
     context: &'a Context<'static>,
     results: &'a CheckResults,
@@ -190,7 +190,7 @@ impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
         prompt_context::run(rule, self.context)
     }
 
-    /// What reports look at is state of the session, or they write it.
+    /// Reports need the state of the session, or write it.
     fn report(&mut self, report: Report) -> Vec<Outcome> {
         match report {
             Report::Installation | Report::Unfinished | Report::Denials | Report::Enforcement => Vec::new(),
@@ -209,7 +209,7 @@ impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> World for RehearsedWorld<'_, F> {
         None
     }
 
-    /// What a sample uses is nothing.
+    /// A sample uses nothing.
     fn budget(&mut self, config: &BudgetConfig, so_far: &[Outcome]) -> Vec<Outcome> {
         let is_refused = so_far.iter().any(|outcome| outcome.verdict == Verdict::Block);
         if is_refused || self.context.is_sample() {
@@ -248,7 +248,7 @@ impl<'p, F: Fn(&Command) -> SimulatedRun<'p>> DecidingWorld for RehearsedWorld<'
     }
 }
 
-/// A rule that several layers have is one, as in a pack that both extend.
+/// A rule of several layers counts once, as in a pack that both extend.
 fn distinct(rules: Vec<Rule>) -> Vec<Rule> {
     let mut found: Vec<Rule> = Vec::new();
     for rule in rules {
@@ -259,7 +259,7 @@ fn distinct(rules: Vec<Rule>) -> Vec<Rule> {
     found
 }
 
-/// Looks at an event. None where there is nothing to handle: the stop of an agent that nobody started.
+/// Inspects an event. `None` if there is nothing to handle: the stop of an agent that nobody started.
 ///
 /// # Errors
 /// When the payload is invalid.
@@ -308,12 +308,12 @@ impl Rehearsal {
         gates.into_iter().any(|(_, checks)| checks.iter().any(|one| std::ptr::eq(one, outcome)))
     }
 
-    /// What would be answered if the commands ended so, and the agent had been blocked so often.
+    /// The answer if the commands ended like this, and the agent had been blocked this often.
     pub fn answer(&self, end: impl Fn(&Command) -> CommandEnd, count: BlockCount) -> RehearsedAnswer {
         self.answer_to(|command| end(command).into(), count)
     }
 
-    /// The same if they printed something.
+    /// The same with output of the commands.
     pub fn answer_to<'p>(
         &self,
         end: impl Fn(&Command) -> SimulatedRun<'p>,
@@ -338,7 +338,7 @@ impl Rehearsal {
     }
 }
 
-/// The outcome of a command that was not run, if it ended so.
+/// The outcome of a simulated command.
 fn played(command: &Command, SimulatedRun { end, printed }: SimulatedRun<'_>, event: EventKind) -> Outcome {
     let makes_worktree = event.blocking() == Blocking::Worktree && end == CommandEnd::Exits(0);
     let printed = match printed {
@@ -355,7 +355,7 @@ fn played(command: &Command, SimulatedRun { end, printed }: SimulatedRun<'_>, ev
     let is_success = status.is_success();
     let excerpt = |name, text: &str, is_shown: bool| {
         if is_shown {
-            CapturedOutput::given(name, text, commands::MAX_SHOWN).excerpt(command.max_lines)
+            CapturedOutput::of_text(name, text, commands::MAX_SHOWN).excerpt(command.max_lines)
         } else {
             None
         }
@@ -382,7 +382,7 @@ fn played(command: &Command, SimulatedRun { end, printed }: SimulatedRun<'_>, ev
     Outcome { verdict, message, evidence: Evidence::Command(Box::new(run)) }
 }
 
-/// What a hook that was not run answers, if it ended so.
+/// The answer of a simulated hook.
 fn reply(event: EventKind, status: &Status, printed: SimulatedOutput<'_>) -> HookReply {
     HookReply::read(
         event,

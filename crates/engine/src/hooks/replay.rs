@@ -1,5 +1,5 @@
-//! Events of the past, looked at with a config of today: the same payload, plan, guards and decision as in a hook, with a config
-//! that is read once. Nothing is run and nothing is written.
+//! Inspects past events with the current config: the same payload, plan, guards and decision as in a hook, with a config that is
+//! read once. Nothing is run and nothing is written.
 
 use std::path::Path;
 
@@ -30,12 +30,12 @@ pub use replayer::{InvalidRule, Replayer};
 use world::{PastWorld, called};
 
 impl Replayer {
-    /// What the config has to say about an event.
+    /// The config's judgement of an event.
     ///
     /// # Errors
     /// When a pattern cannot be evaluated.
     pub fn judge(&self, past: &PastEvent<'_>) -> Result<Judgement, PatternError> {
-        // A hook that takes too long decides without having looked at everything, and so does this.
+        // A hook that takes too long decides without all comparisons, and so does this.
         let budget = Budget::of_hook();
         let gate = self.gate(past.event);
         let plan = self.plan(past, gate.as_ref(), &budget)?;
@@ -85,7 +85,7 @@ impl Replayer {
         })
     }
 
-    /// Gate 1, where the prompt of a call asks for it.
+    /// Gate 1, if the prompt of a call requires it.
     fn gate(&self, event: &Event) -> Option<GateFacts> {
         let HookPayload::PreToolUse(tool) = &event.payload else { return None };
         let markers = Markers::of(called(tool)?);
@@ -108,7 +108,7 @@ fn changed(past: &PastEvent<'_>, budget: &Budget) -> Vec<Location> {
     }
 }
 
-/// The files that a call writes, for the stop that follows it.
+/// The files that a call writes, for the next stop.
 pub fn written(event: &Event) -> Vec<String> {
     let work = Path::new(event.payload.cwd());
     let site = ChangeSite { event, work, budget: &Budget::of_hook() };

@@ -1,4 +1,4 @@
-//! What the user should know of a session: what will not work in it, and who never stopped.
+//! Reports to the user about a session: problems of the installation, and agents that never stopped.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -32,7 +32,7 @@ pub(super) fn installation(context: &Context<'_>) -> Vec<Outcome> {
     let why = commands.first().copied().or(rules.first().map(|(_, why)| *why));
     let rules: Vec<&str> = rules.iter().map(|(what, _)| *what).collect();
     let untrusted = why.map(|why| messages::untrusted_session(why, commands.len(), &rules));
-    // What a collector did not get while it was down.
+    // Records that a collector did not get while it was down.
     context.export();
     let found = registration::current(&context.project);
     let problems = registration::out_of_sync(&found, settings, |scope| match scope {
@@ -40,7 +40,7 @@ pub(super) fn installation(context: &Context<'_>) -> Vec<Outcome> {
         Scope::Project => origins.of_layer(Layer::Project),
         Scope::Local => settings.clone(),
     });
-    // Registered in the project, its commands run without `conclaude trust`: that comes first.
+    // If it is registered in the project, its commands run without `conclaude trust`: that comes first.
     let first = match untrusted {
         None if !problems.is_empty() => Some(out_of_sync(&problems)),
         untrusted => untrusted,
@@ -50,10 +50,10 @@ pub(super) fn installation(context: &Context<'_>) -> Vec<Outcome> {
     redirections.chain(first).chain(not_sent(context)).map(Outcome::note).collect()
 }
 
-/// A collector that has received nothing for longer than this is reported.
+/// A longer time without success is reported.
 const MAX_SILENCE: SignedDuration = SignedDuration::from_hours(24);
 
-/// What went wrong in the background, where nobody sees it.
+/// Problems of the background export, which nobody sees.
 fn not_sent(context: &Context<'_>) -> Option<String> {
     let settings = &context.config.settings;
     let (telemetry, endpoint) = (settings.telemetry.as_ref()?, settings.endpoint()?);
@@ -94,7 +94,7 @@ fn out_of_sync(problems: &[Problem]) -> String {
 /// Gated agents that started and never stopped: recorded, and reported once.
 pub(super) fn unfinished(context: &Context<'_>) -> Vec<Outcome> {
     let running = match context.payload() {
-        // An older client does not say what still runs; the session's end will tell.
+        // An older client does not say what still runs. Then the end of the session shows it.
         HookPayload::Stop(stop) => match (stop.running(), context.event.client.agents.at_stop) {
             (Some(running), _) => running,
             (None, AgentsAtStop::Dropped) => Vec::new(),
@@ -108,7 +108,7 @@ pub(super) fn unfinished(context: &Context<'_>) -> Vec<Outcome> {
     unfinished.into_iter().flat_map(|agent| report_unfinished(agent, context)).collect()
 }
 
-/// It is shown, also where it cannot be recorded; then it is reported again, until it can be.
+/// It is shown even if it cannot be recorded. Then it is reported again, until it can be.
 fn report_unfinished(agent: UnfinishedAgent, context: &Context<'_>) -> Vec<Outcome> {
     let call = agent.call;
     let what = format!(

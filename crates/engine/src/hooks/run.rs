@@ -16,9 +16,9 @@ use conclaude_os::log;
 use conclaude_store::audit::STILL_RUN;
 use serde_json::{Map, Value};
 
-/// What the steps of a plan meet: the disk, processes and the state of a session, or what stands for them.
+/// The environment of a plan's steps: the disk, processes and the state of a session, or a simulation of them.
 pub(super) trait World {
-    /// A step is about to be done.
+    /// A step starts.
     fn starts(&mut self, _step: &Step) {}
 
     fn guards(&mut self, config: &PreToolUseConfig, plan: &Plan) -> Vec<Outcome>;
@@ -32,10 +32,10 @@ pub(super) trait World {
 
     fn report(&mut self, report: Report) -> Vec<Outcome>;
 
-    /// None where nobody knows how it ends.
+    /// `None` if the result is unknown.
     fn command(&mut self, command: &Command) -> Option<Outcome>;
 
-    /// Commands that run at the same time. Each has a result, in their order.
+    /// Commands that run in parallel. Each has a result, in their order.
     fn parallel_commands(&mut self, commands: &[&Command]) -> Vec<Option<Outcome>> {
         commands.iter().map(|command| self.command(command)).collect()
     }
@@ -43,21 +43,21 @@ pub(super) trait World {
     /// The last of these commands has ended.
     fn commands_ended(&mut self, _ended: &mut [Outcome]) {}
 
-    /// Asks the judge. Only where nothing else blocks.
+    /// Asks the judge. Only if nothing else blocks.
     fn judge(&mut self, config: &JudgeConfig, plan: &Plan) -> Option<Outcome>;
 
-    /// Counts what was used, and compares it with the budget.
+    /// Counts the usage, and compares it with the budget.
     fn budget(&mut self, config: &BudgetConfig, so_far: &[Outcome]) -> Vec<Outcome>;
 
     /// Changes the state of the session.
     fn remember(&mut self, what: StateChange, plan: &Plan, so_far: &[Outcome]) -> Vec<Outcome>;
 
-    /// What guards and gates find in an input that a command gives the tool instead.
+    /// Checks tool input that a command replaced.
     fn changed_input(&mut self, _input: &Map<String, Value>, _plan: &Plan) -> Vec<Outcome> {
         Vec::new()
     }
 
-    /// The signal that asks us to stop, if one came.
+    /// The signal to stop that we received, if any.
     fn stop_signal(&self) -> Option<&'static str> {
         None
     }
@@ -67,15 +67,16 @@ pub(super) trait World {
 #[derive(Default)]
 pub(super) struct Run<'p> {
     pub(super) outcomes: Vec<Outcome>,
-    /// Where the outcomes of each step end. Every step has an entry, also one that was not done.
+    /// The end of each step's outcomes. Every step has an entry, even a skipped one.
     ends: Vec<usize>,
     pub(super) skipped: Vec<SkippedStep<'p>>,
-    /// How many commands have ended in a row. They share what an answer holds, so that their output is shown once the last of them
-    /// has ended. At once: what others write later, such as while the judge is asked, is not the commands' doing.
+    /// How many commands have ended in a row. They share the space of the answer, so their output is shown once the last of them
+    /// has ended. It is shown immediately: files that others write later, such as during the judge's request, do not come from
+    /// the commands.
     commands: usize,
 }
 
-/// A step that applied and was not done.
+/// A step that applied and was skipped.
 pub(super) struct SkippedStep<'p> {
     pub(super) step: &'p Step,
     pub(super) why: String,
@@ -187,7 +188,7 @@ impl<'p> Run<'p> {
     }
 }
 
-/// Goes over the plan.
+/// Runs the plan.
 pub(super) fn run<'p>(plan: &'p Plan, world: &mut impl World) -> Run<'p> {
     let mut run = Run::default();
     let mut signal = None;
@@ -256,7 +257,7 @@ fn no_worktree(plan: &Plan, outcomes: &[Outcome]) -> Option<Outcome> {
     Some(Outcome::finding(Finding::new(Code::NoWorktree, what, fix), true))
 }
 
-/// What the plan says of itself: that its gates run without the config, and that steps were left out which nobody trusts.
+/// The plan's own notes: its gates run without the config, and untrusted steps were skipped.
 fn notes(plan: &Plan, outcomes: &[Outcome]) -> Vec<Outcome> {
     let skipped = |untrusted: &UntrustedSteps| Outcome {
         verdict: Verdict::Warn,

@@ -1,4 +1,4 @@
-//! Questions of guards that the sandbox answers: where it holds for every command, files that a guard cannot know are left to it.
+//! Questions of guards that the sandbox answers. If it holds for every command, guards leave unknown files to it.
 
 use std::path::Path;
 
@@ -18,24 +18,24 @@ use conclaude_core::types::PreToolUsePayload;
 use conclaude_os::git;
 use conclaude_store::root::session_worktree_of;
 
-/// What guards found, and what of it is left to the sandbox.
+/// The guards' findings, and the questions that are left to the sandbox.
 #[derive(Default)]
 pub(super) struct SettledQuestions {
     pub(super) findings: Vec<Finding>,
     /// Questions that are not asked.
     pub(super) settled: Vec<Finding>,
-    /// Why the others are, where the sandbox could have answered them.
+    /// Why the other questions are asked, if the sandbox could have answered them.
     pub(super) why_asked: Option<WhyAsked>,
 }
 
-/// A call that guards have looked at.
+/// A call that guards have inspected.
 pub(super) struct GuardedCall<'a> {
     pub(super) tool: &'a PreToolUsePayload,
     pub(super) rules: &'a GuardRules,
     pub(super) effects: &'a Effects,
 }
 
-/// Leaves to the sandbox what it decides. Without a question of that kind nothing is looked at.
+/// Leaves questions to the sandbox that it decides. Without such a question nothing is read.
 pub(super) fn settle(
     call: &GuardedCall<'_>,
     mut findings: Vec<Finding>,
@@ -76,7 +76,7 @@ pub(super) fn settle(
 }
 
 /// A question about `conclaude des`, which runs outside of the sandbox, if commands could have put another program with our name
-/// first on the `PATH`: into the environment of Python in the project, say.
+/// first on the `PATH`: for example, into the project's Python environment.
 fn replaceable_program(call: &GuardedCall<'_>, context: &Context<'_>) -> Option<Finding> {
     let is_ours = |words: &[String]| words.windows(2).any(|pair| pair == ["conclaude", "des"]);
     if !call.effects.commands.iter().any(|command| is_ours(&command.words)) {
@@ -100,7 +100,7 @@ fn replaceable_program(call: &GuardedCall<'_>, context: &Context<'_>) -> Option<
     Some(doubtful_program(&real.display().to_string()))
 }
 
-/// Why the sandbox does not answer a question. None if it does.
+/// Why the sandbox does not answer a question. `None` if it does.
 fn why_open(
     unknown: &UnknownUse,
     rules: &GuardRules,
@@ -110,7 +110,7 @@ fn why_open(
     if let Some(rule) = rules.unenforced(unknown.part, agent, &|rule| compiled.is_compiled(rule)) {
         return Some(WhyAsked::HookOnly(rule.to_string()));
     }
-    // A file outside of the project, one in a directory that git ignores, or one that does not exist yet.
+    // A file outside of the project, one in an ignored directory, or one that does not exist yet.
     let is_kept = |location: &Location, writes: bool| {
         compiled.covering(location, writes).is_some_and(|rule| compiled.denies(rule, location, writes))
     };
@@ -130,7 +130,7 @@ fn confined(call: &GuardedCall<'_>, context: &Context<'_>) -> Result<CompiledRul
     if session_worktree_of(cwd).is_some() || git::root_in_worktree(root, cwd).is_some() {
         return Err(WhyAsked::Worktree);
     }
-    // Nobody knows how the session of a rehearsal will be started.
+    // It is unknown how the session of a rehearsal will be started.
     if !context.is_rehearsal() {
         sandbox::ordinary_client()?;
     }

@@ -1,4 +1,4 @@
-//! What the config has for an event and does not run, each with its reason.
+//! The commands that the config has for an event and that do not run, each with its reason.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub struct SkippedCommand {
 }
 
 impl SkippedCommand {
-    /// The reason in words that follow the rule.
+    /// The reason in words after the rule.
     pub fn after_rule(&self) -> String {
         match self.reason {
             SkipReason::Agent | SkipReason::Prompt | SkipReason::Files => {
@@ -48,7 +48,7 @@ pub(super) fn of_section<'a>(
     section.flat_map(move |section| unmatched().flat_map(|one| of_unmatched(one, section, plan, context)))
 }
 
-/// What a prompt does not start: rules for context and slash commands that the plan does not have.
+/// The steps that a prompt does not start: rules for context and slash commands that the plan does not have.
 fn of_prompts(plan: &Plan, context: &Context<'_>) -> Vec<SkippedCommand> {
     if plan.event != EventKind::UserPromptSubmit {
         return Vec::new();
@@ -140,7 +140,7 @@ fn why_not(why: SkipReason, command: &CommandConfig, plan: &Plan, context: &Cont
     }
 }
 
-/// The changed files, of many the first.
+/// The first of the changed files.
 fn changed(context: &Context<'_>) -> String {
     let all = &context.changed().files;
     let named: Vec<&str> = all.iter().take(MAX_FILES).map(|file| file.shown()).collect();

@@ -1,4 +1,4 @@
-//! What gates remember of calls and agents, and what records name.
+//! The stored state about calls and agents, for gates and records.
 
 use super::context::{Context, MAIN_THREAD};
 use super::gate_context::{GateContext, transcript_paths};
@@ -35,7 +35,8 @@ pub(super) fn run(
     Vec::new()
 }
 
-/// With a prompt of the user the main thread's blocks are counted from one again. Claude Code's own notifications are none.
+/// After a user's prompt, the main thread's blocks are counted from one again. Claude Code's own notifications do not count as
+/// prompts.
 fn prompt(context: &Context<'_>) {
     let HookPayload::UserPromptSubmit(said) = context.payload() else { return };
     if task_of(&said.prompt).is_none()
@@ -45,7 +46,7 @@ fn prompt(context: &Context<'_>) {
     }
 }
 
-/// What comes of a call that nothing is against: it is remembered before it is allowed, since the later gates rest on that.
+/// Stores an allowed call, because later gates need it.
 fn admit(plan: &Plan, context: &Context<'_>, outcomes: &[Outcome]) -> Vec<Outcome> {
     if outcomes.iter().any(|outcome| outcome.verdict >= Verdict::Ask) {
         return Vec::new();
@@ -59,7 +60,7 @@ fn admit(plan: &Plan, context: &Context<'_>, outcomes: &[Outcome]) -> Vec<Outcom
     admitted.unwrap_or_else(|finding| vec![Outcome::finding(finding, true)])
 }
 
-/// A call that was remembered is not made after all.
+/// A stored call is not made after all.
 pub(super) fn withdraw(context: &Context<'_>) {
     let HookPayload::PreToolUse(tool) = context.payload() else { return };
     let call = tool.tool_use_id.as_deref().and_then(|id| GatedCall::recall(&context.session, id));
@@ -83,7 +84,7 @@ fn note_stopped(call: GatedCall, context: &Context<'_>) {
     }
 }
 
-/// A write that was denied never happened, also where the transcript does not say so yet.
+/// A denied write never happened, even if the transcript does not show that yet.
 pub(super) fn denied(plan: &Plan, context: &Context<'_>) {
     let (Some(Gate::Write { .. }), HookPayload::PreToolUse(tool)) = (plan.gate(), context.payload()) else {
         return;
@@ -95,7 +96,7 @@ pub(super) fn denied(plan: &Plan, context: &Context<'_>) {
     }
 }
 
-/// An agent that goes on after it had stopped is at work again.
+/// A stopped agent continues and is working again.
 fn resume(context: &Context<'_>) {
     let paths = transcript_paths(context.payload());
     if let Some(call) = claim(&paths, &context.session).filter(|call| call.stopped && !call.is_helper()) {
@@ -107,7 +108,7 @@ fn resume(context: &Context<'_>) {
     }
 }
 
-/// Remembers a call that Gate 1 lets pass, and gives the agent its boundaries.
+/// Stores a call that Gate 1 allows, and gives the agent its boundaries.
 fn let_in(
     tool: &PreToolUsePayload,
     known: &GateContext,
@@ -128,7 +129,7 @@ fn let_in(
     Ok(problems.into_iter().map(Outcome::note).chain([updated]).collect())
 }
 
-/// What the caller may touch, and what the step allows: the agent gets what is in both.
+/// The caller's scope and the step's scope: the agent gets their intersection.
 fn scopes(caller: Option<&GatedCall>, opened: &OpenStep) -> Vec<Vec<String>> {
     let mut scopes = caller.map(|caller| caller.scopes.clone()).unwrap_or_default();
     let own = opened.allowed.patterns().to_vec();
@@ -138,8 +139,7 @@ fn scopes(caller: Option<&GatedCall>, opened: &OpenStep) -> Vec<Vec<String>> {
     scopes
 }
 
-/// Where the config cannot be read, the agent is shown and judged by the phases that its step has now, before anybody has
-/// worked on it.
+/// If the config cannot be read, the phases of the step count, as they are before anybody has worked on it.
 fn with_phases_of(opened: &OpenStep, mut config: GateConfig) -> GateConfig {
     if let Some(log) = opened.step.phases().filter(|log| !log.is_empty()) {
         config.des.phases = Some(PhaseList(log.into_iter().map(|phase| phase.name).collect()));
@@ -147,7 +147,7 @@ fn with_phases_of(opened: &OpenStep, mut config: GateConfig) -> GateConfig {
     config
 }
 
-/// A call that Gate 1 lets pass, and what its agent is held to.
+/// A call that Gate 1 allows, and its agent's boundaries.
 struct AdmittedCall<'a> {
     tool: &'a PreToolUsePayload,
     opened: &'a OpenStep,
@@ -195,7 +195,7 @@ fn remember(admitted: AdmittedCall<'_>, context: &Context<'_>) -> Result<Vec<Str
     Ok(problems)
 }
 
-/// The state of the work tree at the call, which the scope is compared with.
+/// The state of the work tree at the call, for the comparison with the scope.
 fn baseline<'c>(
     opened: &OpenStep,
     context: &'c Context<'_>,
@@ -203,7 +203,7 @@ fn baseline<'c>(
 ) -> Result<Option<&'c Snapshot>, Finding> {
     match context.tree.snapshot() {
         Ok(baseline) => Ok(baseline),
-        // An agent that fills the tree must not get the next one out of its scope.
+        // An agent that fills the tree must not free the next one from its scope.
         Err(error) if context.budget.is_over() && opened.allowed.is_limited() => {
             let what = format!(
                 "the work tree cannot be looked at in time, so the scope of {} could not be checked: {error}",
@@ -219,7 +219,7 @@ fn baseline<'c>(
     }
 }
 
-/// A gated agent calls a helper without markers of its own: it works within the boundaries of the agent that calls it.
+/// A gated agent calls a helper without markers: it has the boundaries of its caller.
 fn remember_helper(
     tool: &PreToolUsePayload,
     known: &GateContext,
@@ -238,7 +238,7 @@ fn remember_helper(
         scopes: parent.scopes,
         config: parent.config,
         parent: Some(parent.tool_use_id),
-        // Its stop is not gated: the one that called it answers for it.
+        // Its stop is not gated: its caller is responsible for it.
         stopped: true,
         ..GatedCall::default()
     };
@@ -248,7 +248,7 @@ fn remember_helper(
     })
 }
 
-/// Who a record is about: the agent that is called, that uses a tool, or that starts or stops.
+/// The agent of a record: the one that is called, that uses a tool, or that starts or stops.
 pub(super) fn recorded_agent(plan: &Plan, context: &Context<'_>) -> Option<String> {
     match (plan.gate(), context.payload()) {
         (Some(Gate::Call { .. }), HookPayload::PreToolUse(tool)) => {

@@ -1,5 +1,4 @@
-//! stdin and stdout of a call: one JSON value is read and no further, with a deadline, since a pipe may never close; the
-//! answer is written.
+//! stdin and stdout of a call. One JSON value is read, with a deadline, because a pipe may never close. The answer is written.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -9,13 +8,13 @@ use conclaude_core::error::InputError;
 use conclaude_core::event::EventKind;
 use conclaude_os::budget::Budget;
 
-/// A payload is never this large; what is larger is something else.
+/// No payload is larger.
 const MAX_BYTES: usize = 64 << 20;
 
 /// As much as a pipe holds.
 const CHUNK: usize = 64 << 10;
 
-/// Writes the answer, and says whether stdout took it. If the reader is gone, the exit code stays the same.
+/// Writes the answer. Returns whether stdout accepted it. If the reader is gone, the exit code stays the same.
 pub(super) fn write(answer: &Answer) -> bool {
     #[expect(clippy::disallowed_methods, reason = "an answer was cleaned when it was made")]
     let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
@@ -24,7 +23,7 @@ pub(super) fn write(answer: &Answer) -> bool {
     is_written
 }
 
-/// Writes what is wrong with the call itself, before anything else.
+/// Writes a warning about the call itself, before anything else.
 pub(super) fn warn(text: &str) {
     #[expect(clippy::disallowed_methods, reason = "the text is ours")]
     let _ = put(std::io::stderr(), &format!("conclaude: warn: {text}"));
@@ -44,8 +43,8 @@ fn put(mut stream: impl Write, text: &str) -> std::io::Result<()> {
 /// # Errors
 /// Says why there is none, for the user.
 pub(super) fn payload(event: EventKind) -> Result<Vec<u8>, InputError> {
-    // Half of the time that Claude Code gives a hook by itself, so that the answer is ours.
-    // The budget of a hook starts when the payload is there, so there is none to wait within.
+    // Half of Claude Code's default timeout for a hook, so that we can still answer. The budget of a hook starts with the
+    // payload, so it cannot limit this wait.
     let given = Duration::from_secs(event.row().default_timeout);
     read(Budget::unlimited().at_least((given / 2).min(Duration::from_secs(5))))
 }
@@ -65,7 +64,7 @@ fn read(wait: Duration) -> Result<Vec<u8>, InputError> {
         if !wait_for_input(deadline) {
             return Err(InputError::Unfinished { within: wait, bytes: payload.len() });
         }
-        // Unbuffered: what std's own buffer swallowed could not be waited for.
+        // Unbuffered: we could not wait for bytes in std's own buffer.
         let before = payload.len();
         match read_some(&mut payload) {
             Ok(0) => return Ok(payload),
@@ -104,17 +103,17 @@ fn wait_for_input(deadline: Instant) -> bool {
         match poll(&mut fds, Some(&left_spec)) {
             Ok(0) => return false,
             Err(rustix::io::Errno::INTR) if !left.is_zero() => {}
-            // Any error shows again, and is reported, when reading.
+            // Reading will show and report any error.
             _ => return true,
         }
     }
 }
 
-/// Appends what there is; how many bytes came.
+/// Appends the available bytes. Returns how many there were.
 #[cfg(unix)]
 fn read_some(payload: &mut Vec<u8>) -> std::io::Result<usize> {
     payload.reserve(CHUNK);
-    // Only what really comes is written to: clearing the rest first would cost more than reading.
+    // Only bytes that arrive are written to: clearing the rest first would cost more than reading.
     Ok(rustix::io::read(rustix::stdio::stdin(), rustix::buffer::spare_capacity(payload))?)
 }
 
@@ -143,7 +142,7 @@ struct Scanner {
 }
 
 impl Scanner {
-    /// Whether the value ends in this chunk. What is not an object or list ends at once: it is refused anyway.
+    /// Whether the value ends in this chunk. A value that is not an object or list ends at once: it will be refused.
     fn ends_in(&mut self, chunk: &[u8]) -> bool {
         chunk.iter().any(|byte| self.ends_at(*byte))
     }

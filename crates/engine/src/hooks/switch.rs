@@ -8,7 +8,7 @@ use conclaude_core::decide::HookResult;
 use conclaude_core::dialect::claude::session;
 use conclaude_core::event::EventKind;
 
-/// The value that switches us off, as it was written.
+/// The value that switches us off, as written.
 pub fn off() -> Option<String> {
     let value = std::env::var(SWITCH).ok()?;
     if is_off(&value) { Some(value.trim().to_owned()) } else { None }
@@ -19,7 +19,7 @@ pub fn is_off(value: &str) -> bool {
     ["0", "off", "false"].iter().any(|word| value.trim().eq_ignore_ascii_case(word))
 }
 
-/// The answer to an event while we are off: nothing, but once in a session that it is so.
+/// The answer while we are off: nothing, except one message per session.
 pub(super) fn answer(event: EventKind, value: &str) -> HookResult {
     if event != EventKind::SessionStart || is_said_already() {
         return HookResult::success();
@@ -30,7 +30,7 @@ pub(super) fn answer(event: EventKind, value: &str) -> HookResult {
     HookResult { message: Some(message), ..HookResult::success() }
 }
 
-/// A session that was compacted or cleared was shown it at its start.
+/// A compacted or cleared session was shown it at its start.
 fn is_said_already() -> bool {
     let payload = stdio::payload(EventKind::SessionStart).unwrap_or_default();
     let payload: Value = serde_json::from_slice(&payload).unwrap_or_default();

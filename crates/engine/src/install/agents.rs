@@ -20,7 +20,7 @@ const MAX_BYTES: u64 = 4 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Agent {
     name: String,
-    /// It has a tool that changes files.
+    /// Whether it has a tool that changes files.
     can_write: bool,
 }
 
@@ -29,7 +29,7 @@ pub fn names(project: &Path, scope: Scope) -> Vec<String> {
     all(project, scope).into_iter().map(|agent| agent.name).collect()
 }
 
-/// The names of those that can change files: only they can fix what a check finds.
+/// The names of agents that can change files: only they can fix what a check finds.
 pub fn writers(project: &Path, scope: Scope) -> Vec<String> {
     all(project, scope).into_iter().filter(|agent| agent.can_write).map(|agent| agent.name).collect()
 }
@@ -95,7 +95,7 @@ fn agent(text: &str) -> Option<Agent> {
     let written = value(lines, "name")?.0;
     let name = match yaml::read(written).ok()?.value {
         Node::Text(name) => name.into_owned(),
-        // A name such as `5` or `true` is the name as it is written.
+        // A name such as `5` or `true` is used as it is written.
         _ => written.to_owned(),
     };
     let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty())?;
@@ -116,7 +116,7 @@ fn value<'a>(lines: &'a [&'a str], key: &str) -> Option<(&'a str, &'a [&'a str])
     })
 }
 
-/// A list of tools, however it is written: `Read, Write`, `[Read, Write]`, or one to a line. None where there is none.
+/// A list of tools, in any notation: `Read, Write`, `[Read, Write]`, or one per line. Returns `None` without the key.
 fn tools(lines: &[&str], key: &str) -> Option<Vec<String>> {
     let (value, below) = value(lines, key)?;
     let below = below.iter().map_while(|line| line.trim_start().strip_prefix("- "));

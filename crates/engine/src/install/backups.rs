@@ -1,4 +1,4 @@
-//! Copies of settings as they were, with the time in their names. They are in the user's own state: settings may hold secrets, and a
+//! Copies of settings files, with the time in their names. They are in the user's own state: settings may hold secrets, and a
 //! project's folder is shared.
 
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const MAX_COPIES: usize = 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackupKind {
-    /// The file before there was anything of ours in it.
+    /// The file before it had anything of ours.
     Before,
     /// There was none.
     Absent,
@@ -46,7 +46,7 @@ pub struct Backup {
 #[cfg(test)]
 impl Backup {
     /// One that is in no file.
-    pub(super) fn given(kind: BackupKind, text: &str) -> Backup {
+    pub(super) fn of_text(kind: BackupKind, text: &str) -> Backup {
         Backup { kind, path: PathBuf::new(), text: text.to_owned() }
     }
 }
@@ -74,14 +74,14 @@ impl Backups {
         Backups { settings: settings.to_owned(), folder }
     }
 
-    /// Where the first versions kept it: beside the settings.
-    fn beside(&self, kind: BackupKind) -> PathBuf {
+    /// Where the first versions stored it: next to the settings.
+    fn legacy_path(&self, kind: BackupKind) -> PathBuf {
         self.settings.with_extension(kind.extension())
     }
 
     /// The name of a copy without its time.
     fn name(&self, kind: BackupKind) -> Option<String> {
-        Some(self.beside(kind).file_name()?.to_str()?.to_owned())
+        Some(self.legacy_path(kind).file_name()?.to_str()?.to_owned())
     }
 
     /// The copies that exist, and when they were made, the newest first.
@@ -111,7 +111,7 @@ impl Backups {
         self.found().into_iter().filter_map(read).collect()
     }
 
-    /// Keeps a copy, that only the user can read, and says where. One that is the newest already is not written again.
+    /// Writes a copy that only the user can read, and returns its path. A copy equal to the newest is not written again.
     pub fn keep(&self, kind: BackupKind, text: &str) -> Result<PathBuf, InstallError> {
         let own = self.folder.as_ref().zip(self.name(kind)).ok_or(InstallError::NoBackupFolder)?;
         let (folder, name) = own;
@@ -128,13 +128,13 @@ impl Backups {
             time += SignedDuration::from_millis(1);
             path = folder.join(dated(&name, time));
         }
-        // Only the user can read a temporary file, and that stays so when it gets its name.
+        // Only the user can read a temporary file, and renaming keeps that.
         files::write_atomically(&path, text.as_bytes())?;
         self.prune();
         Ok(path)
     }
 
-    /// Keeps that there was no file, where older copies would say otherwise.
+    /// Records that no file existed, so an older backup is not restored.
     pub fn keep_absence(&self) -> Result<(), InstallError> {
         if !self.found().is_empty() {
             self.keep(BackupKind::Absent, "")?;
@@ -142,7 +142,7 @@ impl Backups {
         Ok(())
     }
 
-    /// Removes the oldest copies, but never the last one of the file before there was anything of ours in it.
+    /// Removes the oldest copies, but never the last one from before the first registration.
     fn prune(&self) {
         let found = self.found();
         let newest_before = found.iter().position(|copy| copy.kind == BackupKind::Before);
@@ -153,15 +153,15 @@ impl Backups {
         }
     }
 
-    /// Moves copies of earlier versions out of the project, where git would take them; where they were and are.
+    /// Moves copies of earlier versions out of the project, where git would add them. Returns their old and new paths.
     pub fn move_out(&self) -> Result<Vec<(PathBuf, PathBuf)>, InstallError> {
         let mut moved = Vec::new();
         for kind in BackupKind::ALL {
-            let beside = self.beside(kind);
+            let beside = self.legacy_path(kind);
             let Ok(text) = files::read_text(&beside, MAX_BYTES) else { continue };
             let is_own = |copy: &&Backup| copy.kind == kind && copy.path != beside;
             let own = self.all().iter().find(is_own).map(|copy| copy.path.clone());
-            // A newer one is there already.
+            // A newer one already exists.
             let to = own.map_or_else(|| self.keep(kind, &text), Ok)?;
             std::fs::remove_file(&beside)?;
             moved.push((beside, to));
@@ -173,7 +173,7 @@ impl Backups {
         self.found().into_iter().map(|copy| copy.path).collect()
     }
 
-    /// The copies with hooks that are nowhere else: neither the settings nor a newer copy has them.
+    /// The copies with hooks that are nowhere else: neither in the settings nor in a newer copy.
     pub fn only_copies(&self) -> Vec<PathBuf> {
         let now = files::read_text(&self.settings, MAX_BYTES).unwrap_or_default();
         let mut known = user_hooks(&now);
@@ -188,7 +188,7 @@ impl Backups {
         found
     }
 
-    /// Removes the copies of what the file is again, and returns them.
+    /// Removes the copies that equal the restored file, and returns them.
     pub fn forget_restored(&self, text: Option<&str>) -> Vec<PathBuf> {
         let mut forgotten = Vec::new();
         for copy in self.all() {
@@ -212,7 +212,7 @@ impl Backups {
         }
     }
 
-    /// Removes all copies but the only one of something.
+    /// Removes all copies except the only copy of something.
     pub fn forget_all(&self) {
         let kept = self.only_copies();
         for path in self.existing() {
@@ -228,7 +228,7 @@ fn dated(name: &str, time: Timestamp) -> String {
     format!("{name}.{}", time.strftime("%Y%m%dT%H%M%S%3fZ"))
 }
 
-/// The hooks of the user's that a text has, beyond these.
+/// The user's hooks in a text, except these.
 pub fn missing(text: &str, here: &[UserHook]) -> Vec<UserHook> {
     user_hooks(text).into_iter().filter(|hook| !here.contains(hook)).collect()
 }

@@ -1,5 +1,5 @@
-//! What `install` and `uninstall` make of a settings file. The file as it was is kept in the user's state, so that
-//! uninstalling gives back every byte.
+//! The changes of `install` and `uninstall` to a settings file. The original file is stored in the user's state, so that
+//! uninstalling restores every byte.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ fn original(target: SettingsTarget, now: &str, backups: &[Backup], ours: &[Regis
     if ours.is_empty() {
         return OriginalText::Unknown;
     }
-    // In the order in which they are installed today, or were by an earlier version.
+    // In the order of today's installation, or of an earlier version's.
     let orders = [registration::in_order(target.client, ours.to_vec()), ours.to_vec()];
     let made = |text: &str, ours: &[Registration]| settings::install(&prepared(target, text)?, ours);
     let gives_now = |text: &str| orders.iter().any(|ours| made(text, ours).is_ok_and(|made| made == now));
@@ -51,7 +51,7 @@ fn original(target: SettingsTarget, now: &str, backups: &[Backup], ours: &[Regis
             BackupKind::Absent if gives_now("") => return OriginalText::Absent,
             BackupKind::Absent => continue,
             BackupKind::Before => backup.text.clone(),
-            // It has a registration of ours, and matters for the hooks that were taken over since.
+            // It has a registration of ours, and matters for hooks that were imported later.
             BackupKind::Previous if imported.is_empty() => continue,
             BackupKind::Previous => settings::uninstall(&backup.text).unwrap_or_default(),
         };
@@ -73,7 +73,7 @@ fn prepared(target: SettingsTarget, text: &str) -> Result<String, Refusal> {
     }
 }
 
-/// Whether nothing is left but what a file of our own starts with.
+/// Whether only the initial content of our own file is left.
 fn is_blank(target: SettingsTarget, text: &str) -> bool {
     let json = |text: &str| serde_json::from_str::<Value>(text).ok();
     let blank = prepared(target, "").ok().and_then(|blank| json(&blank));
@@ -89,7 +89,7 @@ fn installed(
 ) -> Result<String, Refusal> {
     let read = |text: &str| settings::read_of(target.client, text);
     let ours = read(now).map(|settings| settings.registered).unwrap_or_default();
-    // Installed into the original text: nothing of an earlier registration remains.
+    // It is installed into the original text: nothing of an earlier registration remains.
     let start = match original(target, now, backups, &ours) {
         OriginalText::Absent => String::new(),
         OriginalText::Text { without_imported, .. } => without_imported,
@@ -103,7 +103,7 @@ fn installed(
     Ok(after)
 }
 
-/// The text without our registration, None if there was no file; and whether that is exactly the original.
+/// The text without our registration, or `None` if there was no file before us. Also returns whether this is exactly the original.
 fn uninstalled(
     target: SettingsTarget,
     now: &str,
@@ -123,14 +123,14 @@ fn uninstalled(
 
 pub(super) struct SettingsFile {
     pub(super) file: UserFile,
-    /// The project that it is in. None for a file of the user's own.
+    /// Its project. `None` for a user's file.
     project: Option<PathBuf>,
 }
 
 impl SettingsFile {
     pub(super) fn of(target: SettingsTarget, project: &Path) -> Result<SettingsFile, InstallError> {
         let file = UserFile { path: target.path(project)? };
-        // A registration there that does not ask for trust would run the commands of every repository.
+        // A registration without `--if-trusted` there would run the commands of every repository.
         if target.scope != Scope::User && target.is_users_own(&file.path) {
             return Err(file.refused(
                 &"these are your own settings, for all projects. Go to the folder of a project, or use --user",
@@ -140,8 +140,8 @@ impl SettingsFile {
         Ok(SettingsFile { file, project })
     }
 
-    /// Replaces the file. Without a text it is removed, and with it the folders of the project that are empty then: one that stays
-    /// would look like that of a session.
+    /// Replaces the file. Without a text, removes the file and the project's folders that are then empty: an empty one would look
+    /// like that of a session.
     pub(super) fn write(&self, text: Option<&str>) -> Result<(), InstallError> {
         self.file.write(text)?;
         if text.is_none()
@@ -198,7 +198,7 @@ impl Change {
         &self.settings_file.file.path
     }
 
-    /// What the user still has to do before the client runs the hooks.
+    /// What the user must still do before the client runs the hooks.
     pub fn to_do(&self) -> impl Iterator<Item = &'static str> {
         let settings = &self.target.client.settings;
         let folder_trust = if self.target.scope == Scope::User { None } else { settings.folder_trust };
@@ -209,7 +209,7 @@ impl Change {
         self.before.as_ref() != Some(&self.after)
     }
 
-    /// What the user should know about what is registered.
+    /// Warnings about the registration.
     pub fn warnings(&self) -> Vec<String> {
         let Settings { lookalikes, ignored, dead, .. } = self.settings();
         let ignored = ignored.map(|why| {
@@ -253,7 +253,7 @@ impl Change {
         self.settings_file.backups().move_out()
     }
 
-    /// Writes the file, and a copy of what it was; the copy's path, if there was a file.
+    /// Writes the file, and a copy of its previous content. Returns the path of the copy, if there was a file.
     pub fn apply(&self) -> Result<Option<PathBuf>, InstallError> {
         let copy = self.before.as_ref().map(|before| {
             let read = settings::read_of(self.target.client, before);

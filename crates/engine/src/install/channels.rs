@@ -1,6 +1,6 @@
 //! How users install conclaude. Made from `[package.metadata.channels]` of `Cargo.toml`, which a test compares with it.
 
-/// A channel, and what is typed to install from it.
+/// A channel and its install command.
 pub const CHANNELS: &[(&str, &str)] = &[
     ("npm", "npm install -g conclaude"),
     ("uv", "uv tool install conclaude"),
@@ -11,7 +11,7 @@ pub const CHANNELS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Those that bring the program: a plugin calls one that is there already.
+/// The channels that bring the program. A plugin needs an installed program.
 pub fn of_program() -> impl Iterator<Item = &'static str> {
     CHANNELS.iter().filter(|(name, _)| *name != "plugin").map(|(_, line)| *line)
 }

@@ -1,4 +1,4 @@
-//! Commands of a config that answer as hooks do. Most of them were hooks of a settings file once, and can be again.
+//! Commands of a config that answer as hooks. Most of them came from a settings file, and can go back there.
 
 use serde_json::{Map, Value, json};
 
@@ -36,7 +36,7 @@ fn as_hook(event: EventKind, pattern: &Pattern, command: &CommandConfig) -> User
     UserHook { event: event.name().to_owned(), matcher, hook: Value::Object(hook) }
 }
 
-/// The matcher that means the same as a glob: a list of names, or a regular expression.
+/// The matcher for a glob: a list of names, or a regular expression.
 fn matcher(glob: &str) -> Option<String> {
     if glob == "*" {
         return None;
@@ -45,7 +45,7 @@ fn matcher(glob: &str) -> Option<String> {
     Some(bare.replace(',', "|").replace('*', ".*").replace('?', "."))
 }
 
-/// These hooks as a settings file has them.
+/// These hooks in the form of a settings file.
 pub fn as_settings(hooks: &[UserHook]) -> Value {
     let mut events = Map::new();
     for UserHook { event, matcher, hook } in hooks {

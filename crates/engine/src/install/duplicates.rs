@@ -1,4 +1,4 @@
-//! Hooks that the user wrote and that run what the config runs as well, at the same event for the same agents.
+//! The user's hooks that run the same as the config, at the same event for the same agents.
 
 use std::path::{Path, PathBuf};
 
@@ -19,10 +19,10 @@ pub struct Duplicate {
     pub path: PathBuf,
 }
 
-/// The hooks of the user's in the settings files of a scope.
+/// The user's hooks in the settings files of a scope.
 pub fn hooks(scope: Scope, project: &Path) -> Option<(PathBuf, Vec<UserHook>)> {
     let path = scope.path(project)?;
-    // In one's home both are the same file, and it is the user's.
+    // In the home directory both are the same file, and it is the user's.
     if scope != Scope::User && is_users_own(&path) {
         return None;
     }
@@ -30,7 +30,7 @@ pub fn hooks(scope: Scope, project: &Path) -> Option<(PathBuf, Vec<UserHook>)> {
     Some((path, user_hooks(&text)))
 }
 
-/// What would run twice with this config.
+/// The hooks that would run twice with this config.
 pub fn duplicates(project: &Path, config: &ConclaudeConfig) -> Vec<Duplicate> {
     let mut found = Vec::new();
     for scope in Scope::ALL {

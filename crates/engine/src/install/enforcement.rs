@@ -1,6 +1,6 @@
 //! `install --enforce`: the rules for files in Claude Code's sandbox and permission rules, in `settings.local.json`.
 //!
-//! Only entries of the record are ours. Everything else in the file stays byte for byte as it was.
+//! Only recorded entries are ours. Everything else in the file stays byte for byte.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -28,8 +28,8 @@ mod compile;
 
 pub use compile::{CompileInput, EnforcedConfig, EnforcementError};
 
-/// Commands of ours that cannot do their work in the sandbox, as `excludedCommands` has them. What is listed here runs without it: of
-/// commands that were typed, `des run` refuses to run any.
+/// Our commands that cannot work in the sandbox, in the form of `excludedCommands`. They run without it, so `des run` refuses
+/// commands from the command line.
 const EXCLUDED: [&str; 6] = [
     "conclaude des start *",
     "conclaude des finish *",
@@ -39,10 +39,10 @@ const EXCLUDED: [&str; 6] = [
     "conclaude des done *",
 ];
 
-/// How long another process may take that changes the settings.
+/// How long another process may take to change the settings.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
-/// Keeps others of us from changing the settings of a project meanwhile. None if one still does.
+/// Prevents other conclaude processes from changing the settings of a project. `None` if one still does.
 pub fn lock(project: &Path, budget: &Budget) -> Result<Option<File>, InstallError> {
     let settings = project.join(layout::LOCAL_SETTINGS);
     let path = record_path(&settings).ok_or(InstallError::NoBackupFolder)?.with_extension("lock");
@@ -52,14 +52,14 @@ pub fn lock(project: &Path, budget: &Budget) -> Result<Option<File>, InstallErro
     Ok(files::lock(&path, MAX_WAIT, budget)?)
 }
 
-/// The settings file, and what of it is ours.
+/// The settings file, and our part of it.
 pub struct EnforcedSettings {
     file: SettingsFile,
     before: Option<String>,
     record: Option<EnforcementRecord>,
     /// Why Claude Code ignores the whole file, if it does.
     ignored: Option<String>,
-    /// Whether the file without what is ours is as it was before, to the byte.
+    /// Whether the file without our entries is byte for byte as before.
     is_exact: bool,
     /// The settings of the user, and those that the project shares.
     others: Vec<Value>,
@@ -99,7 +99,7 @@ impl EnforcedSettings {
         &self.file.file.path
     }
 
-    /// Why nothing in the file counts, with what to do. None if Claude Code reads it.
+    /// Why nothing in the file counts, and the fix. `None` if Claude Code reads it.
     pub fn ignored(&self) -> Option<String> {
         let why = self.ignored.as_ref()?;
         let fix =
@@ -107,7 +107,7 @@ impl EnforcedSettings {
         Some(format!("Claude Code ignores the whole file, since {why}. To have the rules enforced, {fix}"))
     }
 
-    /// The entries that were added here, whether they are still there or not.
+    /// The entries that were added here, whether they still exist or not.
     pub fn ours(&self) -> &[SettingsEntry] {
         self.record.as_ref().map_or(&[], |record| &record.entries)
     }
@@ -122,13 +122,13 @@ impl EnforcedSettings {
         self.ours().iter().filter(|entry| entry.is_in(&now)).collect()
     }
 
-    /// The entries of ours that somebody has removed or changed.
+    /// Our entries that others have removed or changed.
     pub fn missing(&self) -> Vec<&SettingsEntry> {
         let now = self.now();
         self.ours().iter().filter(|entry| !entry.is_in(&now)).collect()
     }
 
-    /// The text without what is ours. None if there would be no file.
+    /// The text without our entries. `None` if there would be no file.
     fn base(&self) -> Result<Option<String>, InstallError> {
         match (&self.record, &self.before) {
             (None, before) => Ok(before.clone()),
@@ -141,7 +141,7 @@ impl EnforcedSettings {
         }
     }
 
-    /// The settings of all files, without what is ours.
+    /// The settings of all files, without our entries.
     fn of_user(&self) -> impl Iterator<Item = Value> {
         let mut own = self.now();
         sandbox::take_out(&mut own, self.ours());
@@ -157,8 +157,8 @@ impl EnforcedSettings {
         lists.map(|entry| files::expand_home(&entry).to_string_lossy().into_owned()).collect()
     }
 
-    /// All that should be in the settings.
-    fn wanted(&self, compiled: &CompiledRules, enforcers: Enforcers) -> Vec<SettingsEntry> {
+    /// The necessary settings.
+    fn wanted_entries(&self, compiled: &CompiledRules, enforcers: Enforcers) -> Vec<SettingsEntry> {
         let mut wanted = Vec::new();
         if enforcers.sandbox {
             let switches = sandbox::SWITCHES.iter().map(|(keys, on)| SettingsEntry::value(keys, *on));
@@ -171,7 +171,7 @@ impl EnforcedSettings {
             wanted.extend(excluded);
             let is_on =
                 |settings: Value| sandbox::at(&settings, &sandbox::ENABLED) == Some(&Value::Bool(true));
-            // The rules are about files. Without this each new host would be asked about.
+            // The rules concern files. Without this, Claude Code would ask about each new host.
             if !self.of_user().any(is_on) {
                 wanted.push(SettingsEntry::member(&sandbox::ALLOWED_DOMAINS, sandbox::ANY_DOMAIN));
             }
@@ -179,13 +179,13 @@ impl EnforcedSettings {
         wanted
     }
 
-    /// What writes the compiled rules. Refused for a file that Claude Code ignores.
+    /// The change that writes the compiled rules. Refused for a file that Claude Code ignores.
     pub fn change(
         &self,
         compiled: &CompiledRules,
         enforcers: Enforcers,
     ) -> Result<EnforceChange<'_>, InstallError> {
-        let mut change = self.change_to(&self.wanted(compiled, enforcers), &[])?;
+        let mut change = self.change_to(&self.wanted_entries(compiled, enforcers), &[])?;
         if let Some(why) = self.ignored() {
             return Err(self.file.file.refused(&why));
         }
@@ -193,7 +193,7 @@ impl EnforcedSettings {
         Ok(change)
     }
 
-    /// The same for a session that is about to run: what somebody else has taken out is left to the user, except for the files that
+    /// The same for a session that starts: entries that others have removed are left to the user, except for the files that
     /// patterns match.
     pub fn update(
         &self,
@@ -201,18 +201,19 @@ impl EnforcedSettings {
         enforcers: Enforcers,
     ) -> Result<EnforceChange<'_>, InstallError> {
         let taken_out: Vec<SettingsEntry> = self.taken_out(compiled).into_iter().cloned().collect();
-        let mut change = self.change_to(&self.wanted(compiled, enforcers), &taken_out)?;
+        let mut change = self.change_to(&self.wanted_entries(compiled, enforcers), &taken_out)?;
         change.record.unlisted = compiled.unlisted();
         Ok(change)
     }
 
-    /// What adds entries for files that were created. The rules were compiled with these, and those that are listed already.
+    /// The change that adds entries for new files. The rules were compiled with these, and with the files that are already
+    /// listed.
     pub fn addition(
         &self,
         compiled: &CompiledRules,
         more: Vec<SettingsEntry>,
     ) -> Result<EnforceChange<'_>, InstallError> {
-        // A file that was free may be a link now.
+        // A free file may have become a link.
         let is_still =
             |entry: &&SettingsEntry| !entry.is_at(&sandbox::ALLOW_READ) || compiled.entries.contains(entry);
         let mut wanted: Vec<SettingsEntry> = self.ours().iter().filter(is_still).cloned().collect();
@@ -228,21 +229,21 @@ impl EnforcedSettings {
         self.record.as_ref().map_or(0, |record| record.unlisted)
     }
 
-    /// Whether the file excludes our commands from the sandbox: nobody else would.
+    /// Whether the file excludes our commands from the sandbox. Nobody else would do that.
     pub fn has_our_commands(&self) -> bool {
         let now = self.now();
         let mut lines = EXCLUDED.iter().map(|line| SettingsEntry::member(&sandbox::EXCLUDED_COMMANDS, *line));
         lines.any(|entry| entry.is_in(&now))
     }
 
-    /// Entries that are ours by their look, where the record is lost: nobody knows any more what was there before.
+    /// Entries that look like ours, if the record is lost: the previous content is unknown.
     pub fn resembling(&self, compiled: &CompiledRules) -> Vec<SettingsEntry> {
         let now = self.now();
         let is_marked = self.has_our_commands() || compiled.entries.iter().any(|entry| entry.is_in(&now));
         if self.record.is_some() || !is_marked {
             return Vec::new();
         }
-        let mut ours = self.wanted(compiled, Enforcers { sandbox: true, permissions: true });
+        let mut ours = self.wanted_entries(compiled, Enforcers { sandbox: true, permissions: true });
         let any_domain = SettingsEntry::member(&sandbox::ALLOWED_DOMAINS, sandbox::ANY_DOMAIN);
         if !ours.contains(&any_domain) {
             ours.push(any_domain);
@@ -251,8 +252,8 @@ impl EnforcedSettings {
         ours
     }
 
-    /// The entries that somebody else has removed or changed, other than files that patterns match. Those that change with the files
-    /// of the project may not be needed any more.
+    /// The entries that others have removed or changed, except files that patterns match. Entries that depend on the project's
+    /// files may no longer be needed.
     pub fn taken_out(&self, compiled: &CompiledRules) -> Vec<&SettingsEntry> {
         let is_match = |entry: &SettingsEntry| {
             entry.is_at(&sandbox::DENY_WRITE)
@@ -267,7 +268,7 @@ impl EnforcedSettings {
         missing
     }
 
-    /// Whether the sandbox is still on, as far as this file says.
+    /// Whether the sandbox is still on, according to this file.
     pub fn is_on(&self) -> bool {
         sandbox::at(&self.now(), &sandbox::ENABLED) == Some(&Value::Bool(true))
     }
@@ -321,7 +322,7 @@ impl EnforcedSettings {
         Ok(EnforceChange { settings: self, after: text, record, new, kept })
     }
 
-    /// Whether the user had no such file: there was none, or one with only our registration, that was made for it.
+    /// Whether the user had no such file: there was none, or one that was created for our registration.
     fn was_made_by_us(&self, record: &EnforcementRecord) -> bool {
         let Some(original) = &record.original else { return true };
         let is_registered = settings::read(original).is_ok_and(|found| !found.registered.is_empty());
@@ -330,7 +331,7 @@ impl EnforcedSettings {
         is_registered && entries::is_empty(&rest) && !had_file()
     }
 
-    /// What takes everything back. None where `install --enforce` was not run.
+    /// The change that removes everything. `None` if `install --enforce` was not run.
     pub fn removal(&self) -> Result<Option<EnforceRemoval<'_>>, InstallError> {
         let Some(record) = self.record.as_ref() else { return Ok(None) };
         let base = self.base()?;
@@ -340,14 +341,14 @@ impl EnforcedSettings {
     }
 }
 
-/// What the settings become.
+/// The new settings.
 pub struct EnforceChange<'a> {
     settings: &'a EnforcedSettings,
     pub after: String,
     record: EnforcementRecord,
     /// Entries that the file does not have yet.
     pub new: Vec<SettingsEntry>,
-    /// Values that the user has set to something else.
+    /// Values that the user has set differently.
     pub kept: Vec<SettingsEntry>,
 }
 
@@ -361,13 +362,13 @@ impl EnforceChange<'_> {
         self.before() != Some(self.after.as_str())
     }
 
-    /// Entries of ours that the file has, and no longer needs.
+    /// Our entries in the file that are no longer needed.
     pub fn outdated(&self) -> Vec<&SettingsEntry> {
         let present = self.settings.present();
         present.into_iter().filter(|entry| !self.record.entries.contains(entry)).collect()
     }
 
-    /// Writes the file, and a copy of what it was; the copy's path, if there was a file.
+    /// Writes the file, and a copy of its previous content. Returns the path of the copy, if there was a file.
     pub fn apply(&self) -> Result<Option<PathBuf>, InstallError> {
         let backups = self.settings.file.backups();
         let copy = match self.before() {
@@ -387,7 +388,7 @@ impl EnforceChange<'_> {
         Ok(copy)
     }
 
-    /// Writes the file. What is ours is recorded first: an entry that nobody knows would stay for ever.
+    /// Writes the file. Our entries are recorded first: an unrecorded entry would stay forever.
     pub fn write(&self) -> Result<(), InstallError> {
         if self.settings.record.as_ref() != Some(&self.record) {
             self.record.write()?;
@@ -399,10 +400,10 @@ impl EnforceChange<'_> {
     }
 }
 
-/// The settings without what is ours.
+/// The settings without our entries.
 pub struct EnforceRemoval<'a> {
     settings: &'a EnforcedSettings,
-    /// None where there was no file before.
+    /// `None` if there was no file before.
     pub after: Option<String>,
 }
 
@@ -411,7 +412,7 @@ impl EnforceRemoval<'_> {
         self.settings.before.as_deref().unwrap_or_default()
     }
 
-    /// Writes or removes the file. Returns the path of a copy of what it was, if others have changed it since.
+    /// Writes or removes the file. Returns the path of a copy of its previous content, if others have changed it.
     pub fn apply(&self) -> Result<Option<PathBuf>, InstallError> {
         let EnforcedSettings { file, before, is_exact, .. } = self.settings;
         let mut copy = None;

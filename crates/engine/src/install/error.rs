@@ -1,4 +1,4 @@
-//! Why something of an installation cannot be read or changed.
+//! Why a part of an installation cannot be read or changed.
 
 use std::fmt::Display;
 use std::io;

@@ -1,5 +1,5 @@
-//! What `init --import` takes over: hooks that the user wrote into a settings file, and a config of the original conclaude
-//! (0.2.9). What cannot be taken over is named, with what to do instead; nothing is lost silently.
+//! `init --import`: imports the user's hooks from a settings file, and a config of the original conclaude (0.2.9). It reports
+//! everything that it cannot import, with an alternative.
 
 use std::path::Path;
 
@@ -17,17 +17,17 @@ mod original;
 
 pub use original::original;
 
-/// What was taken over, as sections of a config, and what was not.
+/// The imported parts, as sections of a config, and the others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportResult {
     config: Map<String, Value>,
-    /// What was not taken over, and what to do instead.
+    /// The parts that were not imported, and alternatives.
     pub left: Vec<String>,
-    /// The hooks that are in the config now, and go from the settings file.
+    /// The hooks that are now in the config, and are removed from the settings file.
     pub hooks: Vec<UserHook>,
-    /// Those that the config had already, and that go too.
+    /// The hooks that the config already had. They are removed too.
     pub covered: Vec<UserHook>,
-    /// What is not quite as it was.
+    /// The parts that behave differently now.
     pub notes: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ impl ImportResult {
         self.config.is_empty()
     }
 
-    /// What goes from the settings file.
+    /// The hooks to remove from the settings file.
     pub fn removed(&self) -> Vec<UserHook> {
         self.hooks.iter().chain(&self.covered).cloned().collect()
     }
@@ -67,7 +67,7 @@ impl ImportResult {
         }
     }
 
-    /// Takes hooks of a settings file over. What the config has already is only removed there.
+    /// Imports hooks of a settings file. A hook that the config already has is only removed.
     pub fn add_hooks(&mut self, hooks: Vec<UserHook>, existing: Option<&ConclaudeConfig>) {
         for hook in hooks {
             match fate(&hook, existing) {
@@ -86,7 +86,7 @@ impl ImportResult {
     }
 }
 
-/// Claude Code runs all hooks of an event at the same time.
+/// Claude Code runs all hooks of an event in parallel.
 fn run_hooks_in_parallel(section: &mut Value) {
     let patterns = section.get_mut("commands").and_then(Value::as_object_mut);
     let commands = patterns.into_iter().flat_map(|patterns| patterns.values_mut());
@@ -100,7 +100,7 @@ fn run_hooks_in_parallel(section: &mut Value) {
 }
 
 pub enum Fate {
-    /// The config runs it already, for all agents that the hook is for: it only goes from the settings.
+    /// The config already runs it for all agents of the hook: it is only removed from the settings.
     Remove,
     Add {
         section: &'static str,
@@ -156,7 +156,7 @@ pub fn fate(hook: &UserHook, existing: Option<&ConclaudeConfig>) -> Fate {
     }
 }
 
-/// Whether a hook that refuses something would refuse it no longer as this command.
+/// Whether importing the hook would lose its block.
 fn loses_blocks(event: EventKind, command: &CommandConfig) -> bool {
     let refuses = matches!(event.blocking(), Blocking::Tool | Blocking::Permission | Blocking::Action { .. });
     refuses && !command.is_hook() && command.on_failure != Some(Reaction::Block)
@@ -185,13 +185,13 @@ fn widened(own: &Pattern, other: &str) -> String {
     format!("{{{}}}", names.join(","))
 }
 
-/// What a hook is called in a message: its command, else its type.
+/// The name of a hook in a message: its command, else its type.
 fn name_of(hook: &UserHook) -> String {
     let kind = hook.hook.get("type").and_then(Value::as_str).unwrap_or("hook");
     hook.command().map_or_else(|| kind.to_owned(), short)
 }
 
-/// A command of the config that does what a hook does.
+/// A command of the config that does the same as a hook.
 struct ImportedCommand {
     event: EventKind,
     pattern: String,
@@ -213,7 +213,7 @@ enum ImportError {
     InvalidCommand,
 }
 
-/// What a hook may have that a command of the config has too, or that changes nothing: `once` counts only in skills.
+/// Keys of a hook that a command of the config has too, or that change nothing: `once` applies only to skills.
 const KNOWN_KEYS: [&str; 5] = ["type", "command", "timeout", "statusMessage", "once"];
 
 fn command_of(hook: &UserHook) -> Result<ImportedCommand, ImportError> {
@@ -227,7 +227,7 @@ fn command_of(hook: &UserHook) -> Result<ImportedCommand, ImportError> {
     let pattern = current(matcher, event).glob().ok_or(ImportError::RegexMatcher)?;
     let mut command = Map::new();
     command.insert("run".into(), run.into());
-    // So it means what it meant: exit 2 blocks, and JSON on stdout is its answer.
+    // So its meaning stays: exit 2 blocks, and JSON on stdout is its answer.
     command.insert("protocol".into(), "hook".into());
     if let Some(seconds) = timeout(hook) {
         let seconds = seconds.ceil().min(MAX_TIMEOUT) as u64;
@@ -249,7 +249,7 @@ fn timeout(hook: &UserHook) -> Option<f64> {
     hook.hook.get("timeout").and_then(Value::as_f64).filter(|seconds| *seconds > 0.0)
 }
 
-/// What a hook that is taken over does differently from now on.
+/// The differences in behaviour of an imported hook.
 fn differences(hook: &UserHook) -> Vec<String> {
     let name = format!("the hook `{}` of {}", name_of(hook), hook.event);
     let mut found = Vec::new();
@@ -260,13 +260,13 @@ fn differences(hook: &UserHook) -> Vec<String> {
     }
     if let Some(text) = hook.hook.get("statusMessage").and_then(Value::as_str) {
         found.push(format!(
-            "{name} had the `statusMessage` {text:?}, which Claude Code does not show any more: commands of a config have none"
+            "{name} had the `statusMessage` {text:?}, which Claude Code no longer shows: commands of a config have none"
         ));
     }
     found
 }
 
-/// A key that changes what the hook does, and that no command has. What is `false` is as good as absent.
+/// A key that changes what the hook does, and that no command has. `false` equals absent.
 fn unsupported_key(hook: &UserHook) -> Option<String> {
     let mut keys = hook.hook.as_object().into_iter().flatten();
     let is_other = |(key, value): &(&String, &Value)| match key.as_str() {
@@ -277,7 +277,7 @@ fn unsupported_key(hook: &UserHook) -> Option<String> {
     keys.find(is_other).map(|(key, _)| key.clone())
 }
 
-/// The names that tools have today: in a matcher of Claude Code the former ones mean the same.
+/// The current names of tools: in a matcher of Claude Code the former ones mean the same.
 fn current(matcher: Matcher<'_>, event: EventKind) -> Matcher<'_> {
     match matcher {
         Matcher::Names(names) if fields::has_tool(event) => {
@@ -287,7 +287,7 @@ fn current(matcher: Matcher<'_>, event: EventKind) -> Matcher<'_> {
     }
 }
 
-/// Whether a config may have this. JSON is YAML.
+/// Whether this is valid in a config. JSON is YAML.
 fn fits(config: &Value) -> bool {
     ConclaudeConfig::parse(&config.to_string(), Path::new("")).is_ok()
 }

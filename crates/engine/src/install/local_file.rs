@@ -47,14 +47,14 @@ pub fn not_ignored(folder: &Path) -> Option<IgnoreProblem> {
     }
 }
 
-/// A list of files that git ignores, only in this clone, and what it becomes.
+/// A list of files that git ignores only in this clone, and its new content.
 pub struct Exclusion {
     list: UserFile,
     pub before: String,
     pub after: String,
 }
 
-/// The line above those for what the sandbox shows.
+/// The comment above the lines for files that the sandbox shows.
 const PLACEHOLDERS: &str = "# Shown by Claude Code's sandbox where there is no such file.";
 
 /// The files that the sandbox shows where there are none.
@@ -63,7 +63,7 @@ fn placeholders() -> impl Iterator<Item = &'static str> {
 }
 
 impl Exclusion {
-    /// The change that makes git ignore the local config. None if nothing needs to be done.
+    /// The change that makes git ignore the local config. `None` if it already does.
     ///
     /// # Errors
     /// When the list is not ours to change.
@@ -75,8 +75,8 @@ impl Exclusion {
         Exclusion::adding(UserFile { path }, &format!("{LOCAL}\n")).map(Some)
     }
 
-    /// The change that makes git ignore what Claude Code's sandbox shows in place of files that do not exist. None if nothing needs to
-    /// be done.
+    /// The change that makes git ignore the files that Claude Code's sandbox shows in place of missing ones. `None` if it already
+    /// does.
     ///
     /// # Errors
     /// When the list is not ours to change.
@@ -95,7 +95,7 @@ impl Exclusion {
         Exclusion::adding(UserFile { path }, &lines).map(Some)
     }
 
-    /// The change that takes these lines back. None if there are none.
+    /// The change that removes these lines. `None` if there are none.
     ///
     /// # Errors
     /// When the list is not ours to change.

@@ -1,4 +1,4 @@
-//! Where the native program is: in the packages of a project, beside npm's launcher, on the PATH.
+//! Finds the native program: in the packages of a project, next to npm's launcher, or on the PATH.
 
 use std::env::consts::{ARCH, OS};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use conclaude_os::files;
 use conclaude_store::root::git_top_level;
 use shell_effects::quoted_if_needed;
 
-/// What is registered as the program, with text of its own.
+/// The registered program, with owned text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum OwnProgram {
     /// As a shell reads it.
@@ -38,10 +38,10 @@ impl OwnProgram {
 
 const NAME: &str = "conclaude";
 
-/// The program to register: the native one that is in the project, or that the shell finds, or this one.
+/// The program to register: the native one in the project or on the PATH, or this one.
 pub(super) fn program(target: SettingsTarget, project: &Path) -> Result<OwnProgram, InstallError> {
     let own = std::env::current_exe()?.canonicalize()?;
-    // By its name we recognise our own entries, when installing twice and when uninstalling.
+    // We recognise our own entries by this name, when installing again and when uninstalling.
     if own.file_name().is_none_or(|name| name != NAME && name != "conclaude.exe") {
         return Err(InstallError::WrongProgramName(own));
     }
@@ -65,7 +65,7 @@ fn named(path: PathBuf) -> OwnProgram {
     OwnProgram::Named(quoted_if_needed(&path.to_string_lossy()))
 }
 
-/// A program for all projects of a user. It is named by its path: a PATH may begin with a folder of a project, such as
+/// A program for all projects of a user. Its full path is used, because a PATH may start with a folder of a project, such as
 /// `node_modules/.bin`.
 fn of_user(own: &Path, project: &Path) -> Result<PathBuf, InstallError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -88,7 +88,7 @@ fn of_user(own: &Path, project: &Path) -> Result<PathBuf, InstallError> {
     found.map(|(_, path)| path).ok_or_else(|| InstallError::OnlyInProject(own.to_owned()))
 }
 
-/// The project's own packages that have the program.
+/// The project's own packages with the program.
 fn in_project(project: &Path) -> ProgramSearch {
     let last = git_top_level(project).unwrap_or(project);
     let folders: Vec<&Path> =
@@ -138,12 +138,12 @@ pub(super) fn found_in_packages(search: ProgramSearch, project: &Path) -> Option
 
 /// Whether a program belongs to this project, or to another one.
 fn is_in_project(path: &Path, project: &Path) -> bool {
-    // A repository of one's home has programs that belong to no project.
+    // A repository in the home directory has programs that belong to no project.
     let is_home = |folder: &&Path| files::home().is_some_and(|home| Path::new(&home).starts_with(folder));
     let top = git_top_level(project).filter(|top| !is_home(top)).unwrap_or(project);
     let is_inside = !is_home(&top) && path.starts_with(top);
     let is_named = |folder: &Path, name: &str| folder.file_name().is_some_and(|found| found == name);
-    // Packages that npm installs for all belong to no project, nor do those of pnpm and Bun. A package may have packages of its own.
+    // npm's global packages belong to no project, nor do those of pnpm and Bun. A package may contain packages.
     let packages = path.ancestors().filter(|folder| is_named(folder, "node_modules")).last();
     let owner = packages.and_then(Path::parent);
     let is_package = owner.is_some_and(|owner| {
@@ -153,13 +153,13 @@ fn is_in_project(path: &Path, project: &Path) -> bool {
     is_inside || is_package || path.ancestors().any(|folder| is_named(folder, ".venv"))
 }
 
-/// Whether a program is in a cache from which a package manager ran it once: `npx`, `pnpm dlx`, `uvx`.
+/// Whether a program is in a cache of a package manager that ran it once: `npx`, `pnpm dlx`, `uvx`.
 fn is_temporary(path: &Path) -> bool {
     let path = path.to_string_lossy();
     ["/_npx/", "/pnpm/dlx/", "/uv/archive-v"].iter().any(|cache| path.contains(cache))
 }
 
-/// Why nothing may be found where this program is registered: it is in a cache.
+/// Why this program may disappear after it is registered: it is in a cache.
 pub(super) fn is_gone_soon() -> Option<PathBuf> {
     let own = std::env::current_exe().ok()?.canonicalize().ok()?;
     Some(own).filter(|own| is_temporary(own) && on_path(NAME).is_none_or(|path| is_temporary(&path)))

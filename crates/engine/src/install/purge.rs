@@ -1,4 +1,4 @@
-//! What conclaude keeps of a project beside its registration and its config, and how that is removed.
+//! The files of a project that conclaude keeps besides its registration and its config, and their removal.
 
 use std::path::{Path, PathBuf};
 
@@ -14,13 +14,13 @@ use conclaude_store::root::FILE_NAMES;
 use conclaude_store::store::spending::SpendingFolder;
 use conclaude_store::store::{self, trust};
 
-/// Everything of a project that is ours to remove.
+/// All files of a project that we may remove.
 pub struct Leftovers {
     root: PathBuf,
     backups: Vec<Backups>,
 }
 
-/// Something that exists, and what it is.
+/// An existing file or folder, and its purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leftover {
     pub what: &'static str,
@@ -60,12 +60,12 @@ impl Leftovers {
         there.map(|(what, path)| Leftover { what, path }).collect()
     }
 
-    /// Copies of settings with hooks that are nowhere else. They stay, whatever is removed.
+    /// Copies of settings with hooks that are nowhere else. They always stay.
     pub fn only_copies(&self) -> Vec<PathBuf> {
         self.backups.iter().flat_map(Backups::only_copies).collect()
     }
 
-    /// Removes all of it. Never through a link: what that points to is not ours.
+    /// Removes all of it, but never through a link: its target is not ours.
     pub fn remove(&self) -> Result<(), InstallError> {
         for config in self.configs() {
             trust::revoke(&config)?;
@@ -90,7 +90,7 @@ impl Leftovers {
     }
 }
 
-/// The settings files of other clients in which we are not registered any more.
+/// The settings files of other clients in which we are no longer registered.
 fn files_of_others(project: &Path) -> impl Iterator<Item = PathBuf> {
     let others = dialect::ALL.into_iter().filter(|client| client.is_translated());
     let targets = others

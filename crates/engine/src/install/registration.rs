@@ -1,4 +1,4 @@
-//! What must be registered with a client for a config, what is, and whether the two are in sync.
+//! The registrations that a config needs, the existing ones, and whether both are in sync.
 
 mod current;
 mod deferral;

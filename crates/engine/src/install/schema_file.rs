@@ -1,5 +1,5 @@
-//! The schema for editors that a config names in its first line. It is in `.conclaude/`, which git ignores: in a fresh clone the first
-//! subcommand or session writes it.
+//! The schema for editors that a config names in its first line. It is in `.conclaude/`, which git ignores. In a fresh clone the
+//! first subcommand or session writes it.
 
 use std::io;
 use std::path::Path;
@@ -9,10 +9,10 @@ use conclaude_core::config;
 use conclaude_os::files;
 use conclaude_store::{root, store};
 
-/// A schema is never this large.
+/// No schema is larger.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// That of the cases for `conclaude test`.
+/// The schema of the cases for `conclaude test`.
 const TEST_SCHEMA: &str = ".conclaude/test.schema.json";
 
 /// Writes the schemas below the folder of a config.
@@ -22,10 +22,10 @@ pub fn write(folder: &Path) -> io::Result<()> {
     files::write_atomically(&folder.join(SCHEMA), config::schema_text().as_bytes())
 }
 
-/// Writes the schema where the config names it and it is missing or of another version.
+/// Writes the schema if the config names it, and it is missing or of another version.
 ///
 /// # Errors
-/// When it cannot be written; the config is as good without it.
+/// If it cannot be written. The config works without it.
 pub fn refresh(config: &Path) -> io::Result<()> {
     let Some(folder) = config.parent() else { return Ok(()) };
     let is_named = root::read(config).is_ok_and(|text| names_it(&text));
@@ -34,13 +34,13 @@ pub fn refresh(config: &Path) -> io::Result<()> {
     if is_named && !is_current() { write(folder) } else { Ok(()) }
 }
 
-/// What went wrong with that, in words.
+/// Describes a failure of that.
 pub fn refreshed(config: Option<&Path>) -> Option<String> {
     let error = refresh(config?).err()?;
     Some(format!("the schema for editors cannot be written: {error}"))
 }
 
-/// Whether one of the comments at the top names our schema as editors expect it.
+/// Whether one of the comments at the top names our schema in the form that editors expect.
 fn names_it(text: &str) -> bool {
     let comments = text.lines().map(str::trim).take_while(|line| line.is_empty() || line.starts_with('#'));
     let mut named = comments.filter_map(|line| {

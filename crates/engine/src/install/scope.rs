@@ -20,7 +20,7 @@ pub enum Scope {
 impl Scope {
     pub const ALL: [Scope; 3] = [Scope::Project, Scope::Local, Scope::User];
 
-    /// The flag of `install` that means this scope.
+    /// The flag of `install` for this scope.
     pub fn flag(self) -> &'static str {
         match self {
             Scope::Project => "--project",
@@ -29,7 +29,7 @@ impl Scope {
         }
     }
 
-    /// The settings file of Claude Code. None where the user has no home.
+    /// The settings file of Claude Code. `None` if the user has no home directory.
     pub fn path(self, project: &Path) -> Option<PathBuf> {
         SettingsTarget::claude(self).path(project).ok()
     }
@@ -66,7 +66,7 @@ impl SettingsTarget {
         }
     }
 
-    /// Whether a file of this scope is the user's own, which counts in all projects, whatever else it is called.
+    /// Whether a file of this scope is the user's own, which applies to all projects, whatever its scope is.
     pub fn is_users_own(self, path: &Path) -> bool {
         let real = |path: &Path| {
             let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
@@ -76,7 +76,7 @@ impl SettingsTarget {
         own.is_ok_and(|own| own == path || (real(&own).is_some() && real(&own) == real(path)))
     }
 
-    /// The flags of `install` that mean this file, where these clients are meant without any.
+    /// The flags of `install` for this file, if these clients are the default.
     pub fn flags(self, usual: &[&'static Dialect]) -> String {
         if self.client.is_translated() || !usual.contains(&self.client) {
             let scope =
@@ -98,8 +98,8 @@ pub fn session_folder(project_dir: Option<PathBuf>, root: &Path) -> io::Result<P
     session_folder_of(&claude::DIALECT, project_dir, root)
 }
 
-/// Where a client looks for the project's settings: in the folder where its session starts. That is `CLAUDE_PROJECT_DIR`,
-/// else this folder if it has settings already, else most likely the project's root.
+/// The folder with the project's settings for a client: where its session starts. That is `CLAUDE_PROJECT_DIR`, else this folder
+/// if it has settings, else most likely the project's root.
 pub fn session_folder_of(client: &Dialect, project_dir: Option<PathBuf>, root: &Path) -> io::Result<PathBuf> {
     if let Some(project) = project_dir {
         return Ok(project);

@@ -35,14 +35,14 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Whether the patterns together mean every agent that this means.
+    /// Whether the patterns together match every agent of this matcher.
     pub(super) fn is_covered_by(&self, patterns: &[&Pattern]) -> bool {
         let is_known = |name: &&str| patterns.iter().any(|own| own.matches(name, None).unwrap_or(false));
         patterns.iter().any(|own| own.is_wildcard())
             || matches!(self, Matcher::Names(names) if names.iter().all(is_known))
     }
 
-    /// The glob that means the same.
+    /// The equivalent glob.
     pub(super) fn glob(&self) -> Option<String> {
         match self {
             Matcher::All => Some("*".into()),
@@ -55,10 +55,10 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// Whether the script does what the command does, and nothing else.
+/// Whether the script does the same as the command, and nothing else.
 pub(super) fn is_same(script: &str, command: &CommandConfig) -> bool {
     let (script, run) = (words(script), words(command.run.as_str()));
-    // Commands run in the folder of the config. A blocking failure is what exit code 2 is for a hook.
+    // Commands run in the folder of the config. A blocking failure equals exit code 2 of a hook.
     let in_project = ["\"$CLAUDE_PROJECT_DIR\"", "$CLAUDE_PROJECT_DIR", "\"${CLAUDE_PROJECT_DIR}\""];
     let mut cds = in_project.iter().filter_map(|folder| script.strip_prefix(&format!("cd {folder} & & ")));
     let mut core = script.as_str();
@@ -77,7 +77,7 @@ pub(super) fn contains(script: &str, command: &CommandConfig) -> bool {
     format!(" {} ", words(script)).contains(&format!(" {} ", words(command.run.as_str())))
 }
 
-/// A script with single blanks, blanks around what separates commands, and one spelling of `npm test`.
+/// A script with single blanks, with blanks around separators, and with one spelling of `npm test`.
 fn words(script: &str) -> String {
     let spaced: String =
         script.chars().flat_map(|c| if ";&|()".contains(c) { vec![' ', c, ' '] } else { vec![c] }).collect();

@@ -1,5 +1,5 @@
-//! The text of a client's settings file, which belongs to the user: our entries are added, replaced and removed, and
-//! everything else stays byte for byte as it was, comments included.
+//! The text of a client's settings file. It belongs to the user: our entries are added, replaced and removed, and everything else
+//! stays byte for byte, including comments.
 
 mod client_schema;
 mod command_line;

@@ -1,5 +1,5 @@
-//! The config that `conclaude init` writes, based on what is in the project. Its rules are commented out unless the user
-//! wants them live: a tool that starts to run commands unasked is not one to trust.
+//! The config that `conclaude init` writes, based on the content of the project. Its rules are commented out unless the user
+//! enables them: users would not trust a tool that runs commands without being asked.
 
 use serde_json::Value;
 
@@ -15,13 +15,13 @@ pub use detect::{ProjectKind, detect};
 /// The path of the schema for editors, relative to the config.
 pub const SCHEMA: &str = ".conclaude/schema.json";
 
-/// The agent of Claude Code itself that does the work; Explore and Plan only look around.
+/// The agent of Claude Code itself that does the work. Explore and Plan only read.
 pub const GENERAL: &str = "general-purpose";
 
 /// The name by which one list of commands is used twice.
 const ANCHOR: &str = "checks";
 
-/// The most that one command gets, in seconds, and what all get together: Claude Code waits no longer for a stop.
+/// Timeout of one command and of all, in seconds. The second is Claude Code's own limit at a stop.
 const MAX_SECONDS: usize = 600;
 const MAX_TOTAL_SECONDS: usize = 3_600;
 
@@ -64,9 +64,9 @@ pub struct Starter<'a> {
     pub kinds: &'a [ProjectKind],
     /// The agents that can change files.
     pub writers: &'a [String],
-    /// What is switched on. Without it what is recommended is there, but commented out.
+    /// The enabled parts. Without choices, the recommended parts are commented out.
     pub choices: Option<&'a Choices>,
-    /// What is taken over from hooks or an older config. It replaces what would be suggested.
+    /// The parts imported from hooks or an older config. They replace suggestions.
     pub imported: &'a ImportResult,
 }
 
@@ -102,7 +102,7 @@ impl Starter<'_> {
         text
     }
 
-    /// Whether something runs without any edit.
+    /// Whether something runs without editing the file.
     pub fn is_live(&self) -> bool {
         !self.imported.is_empty() || self.choices.is_some_and(|choices| !choices.is_empty())
     }
@@ -135,7 +135,7 @@ impl Starter<'_> {
         }
     }
 
-    /// What is written for the agents, or for Claude itself.
+    /// The section for the agents, or for Claude itself.
     fn section(&self, is_for: fn(Audience) -> bool) -> CommandSection {
         match self.choices {
             Some(choices) if is_for(choices.audience) && !choices.checks.is_empty() => {
@@ -177,7 +177,7 @@ impl Starter<'_> {
     fn of_main(&self) -> String {
         let mut section = self.section(Audience::has_main);
         if !section.is_live {
-            // One is enough to show how.
+            // One is enough as an example.
             section.checks.truncate(1);
         }
         let mut lines = vec!["stop:".to_owned()];
@@ -193,7 +193,7 @@ impl Starter<'_> {
         )
     }
 
-    /// A check of what was just written. What it says goes to Claude at once, so it should be fast.
+    /// A check of a file that was just written. Claude reads its output at once, so it should be fast.
     fn edits(&self) -> String {
         let found = self.kinds.iter().find_map(|kind| Some((kind, kind.edits.as_ref()?)));
         let (run, files, folder) = match found {
@@ -241,7 +241,7 @@ impl Starter<'_> {
         format!("{ENFORCE}{mark}enforce: [sandbox, permissions]\n")
     }
 
-    /// One pattern for all that can write. A name that is a pattern itself cannot be in it.
+    /// One pattern for all agents that can write. It cannot contain a name that is a pattern itself.
     fn pattern(&self) -> String {
         let is_plain =
             |name: &&str| *name != GENERAL && !name.contains(['*', '?', '[', ']', '{', '}', ',', '!', '\\']);
@@ -258,7 +258,7 @@ impl CommandSection {
         lines.iter().map(|line| format!("{mark}{line}\n")).collect()
     }
 
-    /// The list of commands. The first explains the keys of all.
+    /// The list of commands. The comments of the first explain the keys.
     fn commands(&self, indent: &str) -> Vec<String> {
         let seconds = (MAX_TOTAL_SECONDS / self.checks.len().max(1)).min(MAX_SECONDS);
         let placeholder = SuggestedCheck {
@@ -293,7 +293,7 @@ impl CommandSection {
     }
 }
 
-/// The files that say what kinds of project there are.
+/// The files that show the kinds of projects.
 pub fn based_on(kinds: &[ProjectKind]) -> String {
     let path = |kind: &ProjectKind| match kind.folder.as_str() {
         "" => kind.file.to_owned(),
@@ -302,12 +302,12 @@ pub fn based_on(kinds: &[ProjectKind]) -> String {
     kinds.iter().map(path).collect::<Vec<_>>().join(", ")
 }
 
-/// Foreign names of files and agents must not end a comment early.
+/// Names of files and agents must not end a comment early.
 fn one_line(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
 
-/// The config with everything uncommented: the registration should be enough for that, too.
+/// The config with everything uncommented: the registration must be sufficient for that, too.
 pub fn uncommented(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with("##")).skip(1);
     lines.map(|line| format!("{}\n", line.strip_prefix("# ").unwrap_or(line))).collect()

@@ -1,11 +1,11 @@
-//! The files that `conclaude init` writes beside the config.
+//! The files that `conclaude init` writes in addition to the config.
 
 use serde_json::Value;
 
 use super::starter::{Choices, GENERAL, Pack, SuggestedCheck};
 use conclaude_core::config::Reaction;
 
-/// They hold whatever the config says.
+/// Cases that hold for every config.
 const FIRST_CASES: &str = r#"# yaml-language-server: $schema=./.conclaude/test.schema.json
 # What conclaude should do in this project: `conclaude test` plays these cases, without running anything.
 cases:
@@ -17,7 +17,7 @@ cases:
     expect: {denies: "conclaude's own config"}
 "#;
 
-/// The first cases for `conclaude test`: live ones for what the config has live, else one that shows how.
+/// The first cases for `conclaude test`: active ones for the enabled parts of the config, else one example.
 pub fn first_cases(choices: Option<&Choices>, suggested: &[SuggestedCheck]) -> String {
     let mut text = FIRST_CASES.to_owned();
     let checks = choices.map(|choices| choices.checks.as_slice()).unwrap_or_default();
@@ -39,7 +39,7 @@ pub fn first_cases(choices: Option<&Choices>, suggested: &[SuggestedCheck]) -> S
     text
 }
 
-/// The stop of an agent, or of Claude itself: what runs, and what a failure of each leads to.
+/// The stop of an agent, or of Claude itself: the commands, and the effect of a failure of each.
 fn stop_cases(choices: &Choices, agent: Option<&str>) -> String {
     let who = agent.unwrap_or("Claude itself");
     let event = match agent {
@@ -91,7 +91,7 @@ fn example(check: Option<&SuggestedCheck>) -> String {
 /// Where Claude Code looks for the slash command.
 pub const STEP_COMMAND_PATH: &str = ".claude/commands/step.md";
 
-/// The slash command that starts a step: a user has no Agent tool, Claude has.
+/// The slash command that starts a step: only Claude has the Agent tool, and not the user.
 pub const STEP_COMMAND: &str = r#"---
 description: Start a gated step (conclaude) with a subagent, such as /step 01
 argument-hint: STEP [AGENT]

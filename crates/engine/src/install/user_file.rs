@@ -1,4 +1,4 @@
-//! A file of the user that is to be changed: read with care, replaced whole or not at all.
+//! A change of a user's file: read with care, replaced as a whole or not at all.
 
 use std::fmt;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::error::InstallError;
 use conclaude_os::files;
 
-/// What a user edits by hand is never this large.
+/// No file that a user edits by hand is larger.
 pub const MAX_BYTES: u64 = 16 << 20;
 
 pub struct UserFile {
@@ -19,7 +19,7 @@ impl UserFile {
         InstallError::refused(&self.path, why)
     }
 
-    /// The file's text. None if there is no such file. Only a plain file that we may write is replaced.
+    /// The file's text. `None` if there is no such file. Only a plain file that we may write is replaced.
     pub fn read(&self) -> Result<Option<String>, InstallError> {
         files::check_writable(&self.path).map_err(|error| self.refused(&error))?;
         match self.path.symlink_metadata() {

@@ -14,7 +14,7 @@ pub(super) fn check(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
     looser_layers(loaded, found);
 }
 
-/// Tokens and cost are known from transcripts, and only those of Claude Code are read.
+/// Tokens and cost come from transcripts, and only those of Claude Code are read.
 fn without_transcripts(config: &ConclaudeConfig, budget: &BudgetConfig, found: &mut Vec<Remark>) {
     let unread = || budget.limits().filter(|limit| limit.measure.needs_transcript());
     let Some(first) = unread().next() else { return };
@@ -42,7 +42,7 @@ fn looser_layers(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
                 continue;
             }
             let what = format!("{}: this value has no effect", keys.join("."));
-            let why = format!("{origin} is of an outer layer, and stricter");
+            let why = format!("{origin} comes from an outer layer and is stricter");
             let help = "remove it, or raise a session with `conclaude budget raise`";
             found.push(Remark::at(value.span, what).because(why).help(help));
         }

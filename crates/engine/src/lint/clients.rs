@@ -1,4 +1,4 @@
-//! Rules that a client of `clients` cannot do, each in one line with what happens instead.
+//! Rules that a client of `clients` does not support, each on one line with the actual behaviour.
 
 use super::{CommandEntry, command_keys, commands};
 use conclaude_core::config::{
@@ -18,7 +18,7 @@ pub(super) fn check(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
         let has_gates = config.des.as_ref().is_some_and(DesConfig::is_enabled);
         if has_gates && !client.changes_input {
             let what = format!(
-                "{}: `des`: agents are not told their boundaries, since a hook of {} cannot change the input of a tool: denials say them",
+                "{}: `des`: {} cannot change tool input, so agents learn their boundaries only from denials",
                 client.name, client.title
             );
             found.push(Remark::new(["des"], what));
@@ -41,7 +41,7 @@ fn never_applies(client: &Dialect, event: EventKind) -> Option<Remark> {
     Some(Remark::new([section], format!("{}: {section} never applies: {why}", client.name)))
 }
 
-/// What a client does not do of a command at an event that it has.
+/// The parts of a command that a client does not support at an event.
 fn of_command(client: &Dialect, entry: CommandEntry<'_>) -> Vec<Remark> {
     let CommandEntry { event, pattern, index, command } = entry;
     if !client.is_translated() || !event.is_known() {
@@ -57,11 +57,11 @@ fn of_command(client: &Dialect, entry: CommandEntry<'_>) -> Vec<Remark> {
     for (key, reaction) in [("onFailure", command.on_failure), ("onTimeout", command.on_timeout)] {
         if reaction == Some(Reaction::Block) && possible.block.is_none() {
             let title = client.title;
-            add(key, format!("`{key}: block` blocks nothing: {title} was not seen to act on a block there"));
+            add(key, format!("`{key}: block` has no effect: {title} ignores a block at this event"));
         }
     }
     if command.context == Some(true) && !possible.context {
-        add("context", format!("`context: true` gives nothing: {} reads no context there", client.title));
+        add("context", format!("`context: true` has no effect: {} reads no context there", client.title));
     }
     found
 }
@@ -77,7 +77,7 @@ fn nobody_asked(client: &Dialect, keys: &[String]) -> Remark {
     Remark::new(keys, what)
 }
 
-/// The rules of `preToolUse` that ask. One of a pack that asks because of `packs` is where that is written.
+/// The rules of `preToolUse` that ask. If `packs` makes a pack's rule ask, the position is that of `packs`.
 fn asking(config: &ConclaudeConfig) -> Vec<Vec<String>> {
     let guards = &config.guards;
     let keys = |name: &str, index: usize, key: &str| {

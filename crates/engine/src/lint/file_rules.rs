@@ -1,4 +1,4 @@
-//! Lists of protected files: patterns that a later `!pattern` frees again, and `!pattern` without an effect.
+//! Lists of protected files: patterns that a later `!pattern` fully excepts, and `!pattern` without an effect.
 
 use std::path::Path;
 
@@ -84,7 +84,7 @@ impl FileRuleList<'_> {
         let is_of_project = plain.trim_end_matches('/').contains('/') && !plain.starts_with(['/', '~']);
         if rule.value.0.outside == Some(true) && is_of_project {
             let remark = self.remark(index, format!("{}: `{}` covers nothing", self.key, pattern(rule)));
-            let why = "a pattern with `/` is one of the project, and `outside` leaves that out";
+            let why = "a pattern with `/` matches files of the project, which `outside` excludes";
             return Some(
                 remark.because(why).help("remove `outside`, or start the pattern with `//` or `~/`"),
             );
@@ -95,7 +95,7 @@ impl FileRuleList<'_> {
         }
     }
 
-    /// A pattern that a later one of the same file frees again, all of it. Of another file that is an exception on purpose.
+    /// A pattern that a later one of the same file fully excepts. In another file that is an intended exception.
     fn is_freed(&self, index: usize, rule: &FileRule) -> Option<Remark> {
         let later = self.rules.iter().skip(index + 1);
         let by = later.into_iter().find(|by| {
@@ -106,11 +106,11 @@ impl FileRuleList<'_> {
         let written = pattern(rule);
         let remark = self.remark(index, format!("{}: `{written}` protects nothing", self.key));
         let why =
-            format!("`{}` in line {} frees all of it again: the last match decides", pattern(by), by.line);
+            format!("`{}` in line {} excepts all of it again: the last match decides", pattern(by), by.line);
         Some(remark.because(why).help("remove one of the two, or move this one after it"))
     }
 
-    /// A pattern that another one of the same file covers, with no exception between them.
+    /// A pattern that another one of the same file covers, without an exception between them.
     fn repeated(&self, index: usize) -> Option<Remark> {
         let rule = self.rules.get(index)?;
         let fields = &rule.value.0;
@@ -148,7 +148,7 @@ impl FileRuleList<'_> {
                 if later { "move it after the patterns that it is an exception to" } else { "remove it" };
             return remark("no pattern before it protects anything".into(), help.into());
         }
-        // In a large project it is not looked for.
+        // A large project is not searched.
         let is_directory =
             || free.ends_with('/') || files::has_folder(self.root, free) || is_ignored(self.root, free);
         if !earlier.iter().any(|held| may_overlap(pattern(held), free, false)) && !is_directory() {
@@ -167,18 +167,18 @@ impl FileRuleList<'_> {
             None => earlier.first()?,
         };
         remark(
-            format!("`{}` is of an outer layer, which does not let this one free it", pattern(held)),
+            format!("`{}` comes from an outer layer and is not overridable", pattern(held)),
             "write `overridable: true` there, if it is yours".into(),
         )
     }
 }
 
-/// Whether git ignores what is in such a directory: then it may be missing and come back.
+/// Whether git ignores the content of such a directory: then it may be missing and come back.
 fn is_ignored(root: &Path, pattern: &str) -> bool {
     is_literal(pattern) && git::ignores(root, &root.join(pattern).join("file"), &Budget::unlimited())
 }
 
-/// Why no path is spelt like that when it is compared, and what to write.
+/// Why no compared path has this form, and the fix.
 fn spelling(pattern: &str) -> Option<(&'static str, String)> {
     for home in ["$HOME/", "${HOME}/"] {
         if let Some(rest) = pattern.strip_prefix(home) {
@@ -202,7 +202,7 @@ fn spelling(pattern: &str) -> Option<(&'static str, String)> {
     Some(("paths are compared without `.` and `//` in them", format!("write `{}`", names.join("/"))))
 }
 
-/// Whether a pattern of files covers all that another one covers, as far as that is certain.
+/// Whether a pattern of files certainly covers everything that another one covers.
 fn covers_files(outer: &str, inner: &str) -> bool {
     // `./name` is only at the root.
     let plain = |pattern: &str| match pattern.strip_prefix("./") {
@@ -213,7 +213,7 @@ fn covers_files(outer: &str, inner: &str) -> bool {
     if outer == inner || matches!(outer.as_str(), "*" | "**" | "**/*") {
         return true;
     }
-    // A directory with all that is in it.
+    // A directory with everything in it.
     let directory = outer.strip_suffix("/**").or_else(|| outer.strip_suffix('/')).unwrap_or(&outer);
     if is_literal(directory)
         && inner.strip_prefix(directory).is_some_and(|rest| rest.len() > 1 && rest.starts_with('/'))

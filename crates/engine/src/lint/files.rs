@@ -26,7 +26,7 @@ pub(super) fn check(config: &ConclaudeConfig, context: &LintContext, found: &mut
         if event.row().subject == Subject::Field("tool_name") && alternatives(pattern).iter().all(is_without)
         {
             let remark = Remark::new(keys, format!("{section}: this command never runs"));
-            let why = format!("`files` is about files that are written, and `{pattern}` writes none");
+            let why = format!("`files` needs written files, and `{pattern}` writes none");
             found.push(remark.because(why).help("remove `files`"));
             continue;
         }
@@ -34,7 +34,7 @@ pub(super) fn check(config: &ConclaudeConfig, context: &LintContext, found: &mut
         if globs.iter().all(|glob| glob.starts_with('!')) {
             let remark = Remark::new(keys, format!("{section}: this command never runs"));
             let help = format!("write `files: [\"*\", \"{}\"]`", globs.join("\", \""));
-            found.push(remark.because("its `files` only leave files out").help(help));
+            found.push(remark.because("its `files` only exclude files").help(help));
             continue;
         }
         for (at, glob) in globs.iter().enumerate() {
@@ -80,12 +80,12 @@ pub(super) fn of_prompts(config: &ConclaudeConfig, context: &LintContext, found:
 }
 
 fn matches_any(glob: &str, files: &[Location]) -> bool {
-    // What is outside of the project is not looked at.
+    // Files outside of the project are not checked.
     glob.starts_with('~')
         || FilePattern::new(glob, None).map_or(true, |pattern| files.iter().any(|file| pattern.covers(file)))
 }
 
-/// What was probably meant.
+/// The pattern that was probably meant.
 fn hint(glob: &str, files: &[Location]) -> String {
     let name = glob.rsplit('/').next().unwrap_or(glob);
     if glob.contains('/') && name != "**" && matches_any(name, files) {
@@ -94,7 +94,7 @@ fn hint(glob: &str, files: &[Location]) -> String {
     "write the path from the project's root, or a name for any depth".into()
 }
 
-/// Whether the project has a directory that a pattern covers, or too many to say so.
+/// Whether the project has a directory that a pattern covers, or too many to know.
 pub(super) fn has_folder(root: &Path, pattern: &str) -> bool {
     let Ok(pattern) = FilePattern::new(pattern, None) else { return true };
     let Some(files) = all_files(root) else { return true };
@@ -111,7 +111,7 @@ pub(super) fn has_folder(root: &Path, pattern: &str) -> bool {
     folders.into_iter().any(|folder| pattern.covers(&folder))
 }
 
-/// All files; none where there are too many.
+/// All files. `None` if there are too many.
 fn all_files(root: &Path) -> Option<Vec<Location>> {
     let (mut found, mut pending) = (Vec::new(), vec![root.to_owned()]);
     while let Some(folder) = pending.pop() {

@@ -82,7 +82,7 @@ impl NameProblem {
     }
 }
 
-/// A pattern that no tool matches. A literal name that is not known may be one of a newer Claude Code, which the help says.
+/// A pattern that no tool matches. An unknown literal name may be one of a newer Claude Code, as the help text says.
 pub(super) fn tool(pattern: &str) -> Option<NameProblem> {
     alternatives(pattern).into_iter().find_map(|name| {
         let wrong = |why: String, help: String| Some(NameProblem { name: name.clone(), why, help });
@@ -115,7 +115,7 @@ pub(super) fn tool(pattern: &str) -> Option<NameProblem> {
     })
 }
 
-/// A server instead of its tools. In rules it stands for them, and keys of commands compare the tool's name.
+/// A server instead of its tools. In rules it stands for them, but keys of commands compare the tool's name.
 fn server(pattern: &str) -> Option<NameProblem> {
     let is_server = |name: &String| {
         is_literal(name) && name.strip_prefix(MCP).is_some_and(|server| !server.contains("__"))
@@ -132,7 +132,7 @@ fn matches(glob: &str, name: &str) -> bool {
 /// A literal that the payload's field never has.
 fn value(event: EventKind, pattern: &str) -> Option<NameProblem> {
     let (known, is_all) = fields::values(event)?;
-    // A glob may match a value that is not known, unless all are.
+    // A glob may match an unknown value, unless all are known.
     let is_dead =
         |name: &String| (is_all || is_literal(name)) && !known.iter().any(|known| matches(name, known));
     let name = alternatives(pattern).into_iter().find(is_dead)?;
@@ -146,7 +146,7 @@ fn value(event: EventKind, pattern: &str) -> Option<NameProblem> {
     Some(NameProblem { name, why: format!("{event} is never about that"), help })
 }
 
-/// `agent` where only the main thread, or only a subagent, comes.
+/// `agent` at an event that comes only from the main thread, or only from subagents.
 fn thread(event: EventKind, glob: &str) -> Option<NameProblem> {
     let is_of_subagents = event.is_of_agent();
     let is_of_main = !event.row().in_agents;
@@ -161,7 +161,7 @@ fn thread(event: EventKind, glob: &str) -> Option<NameProblem> {
     Some(NameProblem { name: glob.to_owned(), why, help: help.into() })
 }
 
-/// A name that no agent has. Names with a `:` belong to plugins, whose files are not looked for. If no agent has a file, the names
+/// A name that no agent has. Names with a `:` belong to plugins, whose files are not searched. If no agent has a file, the names
 /// come from elsewhere, so only a name similar to a known one is a mistake.
 pub(super) fn agent(pattern: &str, context: &LintContext, may_be_main: bool) -> Option<NameProblem> {
     let known = || BUILT_IN.iter().copied().chain(context.agents.iter().map(String::as_str));

@@ -1,4 +1,4 @@
-//! Configs of conclaude 0.2: keys that mean something else here, `match: first`, and scripts that need bash.
+//! Configs of conclaude 0.2: keys with another meaning here, `match: first`, and scripts that need bash.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ const SCHEMA: &str = "conclaude-schema.json";
 /// Events at which exit code 2 of a command blocked in 0.2. Here `onFailure` decides.
 const BLOCKED: [EventKind; 3] = [EventKind::TaskCompleted, EventKind::TeammateIdle, EventKind::ConfigChange];
 
-/// The keys that are read as others, and what means something else in such a file.
+/// The converted keys, and everything that has another meaning in such a file.
 pub(super) fn remarks(loaded: &LoadedConfig) -> Vec<Remark> {
     let mut found = Vec::new();
     let mut is_original = false;
@@ -36,13 +36,13 @@ pub(super) fn remarks(loaded: &LoadedConfig) -> Vec<Remark> {
     found
 }
 
-/// The same for the text of a config that is taken over, and what it became.
+/// The same for the text of an imported config, with its converted form.
 pub fn of_text(text: &str, config: &ConclaudeConfig) -> Vec<Remark> {
     let differences = if is_original(text) { differences(config, &flat(text)) } else { Vec::new() };
     renamed(text, 0).iter().map(read_as).chain(differences).collect()
 }
 
-/// Whether a text that is to be taken over was written for conclaude 0.2.
+/// Whether an imported text was written for conclaude 0.2.
 fn is_original(text: &str) -> bool {
     let is_broken = ConclaudeConfig::parse(text, Path::new("")).is_err();
     is_broken || !renamed(text, 0).is_empty() || text.contains(SCHEMA)
@@ -57,7 +57,7 @@ fn read_as(renamed: &OldKey) -> Remark {
     remark.because("read as what it is here").help(renamed.advice())
 }
 
-/// The events whose commands are a list: there each command whose tool matches ran.
+/// The events with a list of commands: in 0.2 each command whose tool matches ran.
 fn flat(text: &str) -> Vec<EventKind> {
     let Ok(tree) = yaml::read(text) else { return Vec::new() };
     let Node::Map(sections) = &tree.value else { return Vec::new() };
@@ -71,7 +71,7 @@ fn flat(text: &str) -> Vec<EventKind> {
     lists.filter_map(|(name, _)| EventKind::of_section(&name.value)).collect()
 }
 
-/// What this config did in conclaude 0.2 and does not do here.
+/// Differences between the behaviour of this config here and in conclaude 0.2.
 fn differences(config: &ConclaudeConfig, flat: &[EventKind]) -> Vec<Remark> {
     let mut found = bash_remarks(config);
     for (event, section) in &config.sections {
@@ -81,7 +81,7 @@ fn differences(config: &ConclaudeConfig, flat: &[EventKind]) -> Vec<Remark> {
                 [name, "commands"],
                 format!("{name}: every pattern that matches runs its commands"),
             );
-            let help = "write `match: first` for that, or `match: all` if it is meant so";
+            let help = "write `match: first` for that, or `match: all` if that is intended";
             found.push(remark.because("conclaude 0.2 ran only those of the first one").help(help));
         }
         if BLOCKED.contains(event) && section.commands().any(|command| command.on_failure.is_none()) {
@@ -112,14 +112,14 @@ fn differences(config: &ConclaudeConfig, flat: &[EventKind]) -> Vec<Remark> {
     found
 }
 
-/// Whether conclaude 0.2 ran the commands only of the first pattern, where here those of several run.
+/// Whether conclaude 0.2 ran only the commands of the first pattern, while several run here.
 fn ran_first_alone(section: &EventConfig) -> bool {
     let patterns: Vec<&str> = section.entries().iter().map(|(pattern, _)| pattern.as_str()).collect();
     section.mode.is_none() && overlap(&patterns)
 }
 
-/// A config that is taken over from conclaude 0.2, with `match: first` where the first pattern alone ran there and `shell: bash`
-/// where a script needs it, and what was added.
+/// A config imported from conclaude 0.2, with `match: first` where only the first pattern ran there, and `shell: bash` where a
+/// script needs it. Also returns what was added.
 pub fn taken_over(original: &str, text: &str) -> (String, Vec<String>) {
     let (mut text, mut added) = (text.to_owned(), Vec::new());
     let Ok(config) = ConclaudeConfig::parse(&text, Path::new("")) else { return (text, added) };
@@ -140,11 +140,11 @@ pub fn taken_over(original: &str, text: &str) -> (String, Vec<String>) {
     (text, added)
 }
 
-/// `match: first` before the first key of a section, in its layout. None where that is not what comes of it.
+/// Adds `match: first` before the first key of a section, in its layout. `None` if the result would differ.
 fn with_match(text: &str, event: EventKind) -> Option<String> {
     let tree = yaml::read(text).ok()?;
     let Node::Map(sections) = &tree.value else { return None };
-    // Also under the name that conclaude 0.2 had for it.
+    // Also under its name in conclaude 0.2.
     let is_section = |name: &str| {
         let mut alone =
             ConclaudeConfig::parse(&format!("{name}: {{commands: []}}"), Path::new("")).into_iter();
@@ -192,13 +192,13 @@ pub(super) fn bash_remarks(config: &ConclaudeConfig) -> Vec<Remark> {
     commands(config).filter(|entry| entry.command.shell.is_none()).filter_map(remark).collect()
 }
 
-/// The text with `shell: bash` at each command that needs it, and what was done.
+/// The text with `shell: bash` at each command that needs it, and a description of the change.
 pub(super) fn with_shell(text: &str) -> (String, Option<String>) {
     let Ok(tree) = yaml::read(text) else { return (text.to_owned(), None) };
     let mut starts = Vec::new();
     find(&tree, text, &mut starts);
     let mut changed = text.to_owned();
-    // From the last one on, so that the others stay where they are.
+    // From the last one on, so that the positions of the others stay valid.
     for start in starts.iter().rev() {
         let before = changed.get(..*start).unwrap_or_default();
         let line = before.rsplit('\n').next().unwrap_or_default();
@@ -222,7 +222,7 @@ pub(super) fn with_shell(text: &str) -> (String, Option<String>) {
     )
 }
 
-/// Where commands without a shell start that need bash.
+/// The positions of commands without a shell that need bash.
 fn find(node: &Spanned<Node>, text: &str, starts: &mut Vec<usize>) {
     match &node.value {
         Node::List(items) => items.iter().for_each(|item| find(item, text, starts)),

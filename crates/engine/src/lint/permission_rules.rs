@@ -7,7 +7,7 @@ use conclaude_store::load::LoadedConfig;
 
 const SECTION: &str = "permissionRequest";
 
-/// A rule of `allow` or `deny`, as far as rules are compared with each other.
+/// A rule of `allow` or `deny`, in the form in which rules are compared with each other.
 struct PermissionRule<'a> {
     list: &'static str,
     index: usize,
@@ -65,7 +65,7 @@ impl PermissionRule<'_> {
         Remark::new([SECTION, self.list, &self.index.to_string()], title)
     }
 
-    /// Whether it is about all that another rule is about.
+    /// Whether it covers everything that another rule covers.
     fn covers(&self, other: &PermissionRule<'_>) -> bool {
         let whom = self.agent.is_none_or(|agent| other.agent.is_some_and(|other| covers(agent, other)));
         whom && covers_tools(self.pattern, other.pattern)
@@ -117,7 +117,7 @@ fn repeated(
     loaded: &LoadedConfig,
 ) -> Option<Remark> {
     let is_other = |one: &&PermissionRule<'_>| one.list == rule.list && one.index != rule.index;
-    // Of two equal rules the later one is superfluous. Rules that differ in `agent` or `overridable` are not equal.
+    // If two rules are equal, the later one is redundant. Rules that differ in `agent` or `overridable` are not equal.
     let says_it = |one: &&PermissionRule<'_>| {
         one.covers(rule)
             && one.overridable == rule.overridable

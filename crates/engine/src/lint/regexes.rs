@@ -1,4 +1,4 @@
-//! Regular expressions where globs belong: they are valid globs that match nothing, or something else.
+//! Regular expressions in place of globs: they are valid globs that match nothing, or something else.
 
 use super::coverage::is_literal;
 use super::{CommandEntry, command_keys, commands};
@@ -42,12 +42,12 @@ impl ComparisonTarget {
     }
 }
 
-/// Where a pattern is, and what the remark about it names.
+/// The position of a pattern, and its name in the remark.
 #[derive(Default)]
 struct PatternPosition<'a> {
     keys: Vec<&'a str>,
     what: &'a str,
-    /// What is written around the pattern: `Bash(` and `)`.
+    /// The text around the pattern: `Bash(` and `)`.
     around: (&'a str, &'a str),
 }
 
@@ -58,7 +58,7 @@ impl PatternPosition<'_> {
         Some(Remark::new(self.keys.iter().copied(), title).because(compared.why()).help(help))
     }
 
-    /// What to write instead of a regular expression; none for a glob.
+    /// What to write instead of a regular expression. `None` for a glob.
     fn help(&self, pattern: &str, compared: ComparisonTarget) -> Option<String> {
         let (mark, plain) = match pattern.strip_prefix('!') {
             Some(rest) if compared == ComparisonTarget::Files => ("!", rest),
@@ -84,7 +84,7 @@ impl PatternPosition<'_> {
         })
     }
 
-    /// A pattern with what is around it, in the quotes of YAML.
+    /// A pattern with the text around it, in YAML quotes.
     fn written(&self, pattern: &str) -> String {
         let (before, after) = self.around;
         format!("{:?}", format!("{before}{pattern}{after}"))
@@ -168,7 +168,7 @@ fn of_guards(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
     }
 }
 
-/// Whether a rule that refuses compares the whole command, and nothing else of it.
+/// Whether a rule that refuses compares only the whole command.
 fn is_exact(rule: &ToolRuleConfig) -> bool {
     rule.action != ToolAction::Allow
         && rule.match_mode != Some(CommandMatch::Prefix)
@@ -189,7 +189,7 @@ fn of_permissions(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
     }
 }
 
-/// A pattern in Claude Code's notation: the tool, and what its input is compared with.
+/// A pattern in Claude Code's notation: the tool, and the value that its input is compared with.
 fn of_tool(tool: &ToolPatternText, refuses: bool, position: &PatternPosition<'_>) -> Option<Remark> {
     let text = tool.as_str().trim();
     let (name, input) = text.split_at(text.find('(').unwrap_or(text.len()));
@@ -206,7 +206,7 @@ fn of_tool(tool: &ToolPatternText, refuses: bool, position: &PatternPosition<'_>
     })
 }
 
-/// A command without a `*` that ends with an option: the command that is meant has arguments after it.
+/// A command that ends with an option and has no `*`: the intended command has arguments after it.
 fn exact(pattern: &str, position: &PatternPosition<'_>, otherwise: &str) -> Option<Remark> {
     let (_, option) = pattern.rsplit_once(' ')?;
     if !is_literal(pattern) || !option.starts_with('-') || option.trim_matches('-').is_empty() {
@@ -221,14 +221,14 @@ fn exact(pattern: &str, position: &PatternPosition<'_>, otherwise: &str) -> Opti
     )
 }
 
-/// What comes before a last `.*` that, as a glob, would be a name with a dot in front. A pattern with `^` is certainly not a glob.
+/// The text before a final `.*` that, as a glob, would be a name with a dot in front. A pattern with `^` is certainly not a glob.
 fn dotted(pattern: &str) -> Option<&str> {
     let before = pattern.strip_suffix(".*")?;
     let is_glob = before.ends_with([' ', '/']) && !before.contains('*') && !before.starts_with('^');
     if is_glob { Some(before) } else { None }
 }
 
-/// Whether a text has what only a regular expression has. `.*` alone is not that: `.env.*` and `.*` are globs.
+/// Whether a text has parts that only a regular expression has. `.*` alone does not count: `.env.*` and `.*` are globs.
 fn is_regex(pattern: &str, compared: ComparisonTarget) -> bool {
     let is_anchored = pattern.starts_with('^') || pattern.ends_with('$') && !pattern.ends_with("\\$");
     let has_escape = |characters: &[char]| {

@@ -34,7 +34,7 @@ pub(super) fn no_fallback(config: &ConclaudeConfig) -> Option<Remark> {
     let name = EventKind::SubagentStop.row().section;
     let remark = Remark::new([name, "commands", "*"], format!("{name}: `*` is not a fallback here"));
     let why = "its commands run first, and for every agent, also where another pattern matches";
-    let help = "write `match: first` for one pattern per agent, or `match: all` if it is meant so";
+    let help = "write `match: first` for one pattern per agent, or `match: all` if that is intended";
     Some(remark.because(why).help(help))
 }
 
@@ -63,25 +63,25 @@ pub(super) fn ignored_first(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
     }
 }
 
-/// Values of an inner layer that would relax an outer one, which is not overridable.
-pub(super) fn held_switches(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
+/// Values of an inner layer that would relax an outer one, if that is not overridable.
+pub(super) fn overridden_switches(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
     for (index, source) in loaded.origins.sources().iter().enumerate() {
         let Ok(tree) = yaml::read_source(&source.text, index) else { continue };
-        for keys in held() {
+        for keys in non_overridable_keys() {
             let Some(value) = keys.iter().try_fold(&tree, |node, key| node.value_of(key)) else { continue };
             let Some(used) = loaded.origins.of(&keys) else { continue };
             if used.layer >= source.layer || !relaxes(value) {
                 continue;
             }
             let what = format!("{}: this value of `{}` has no effect", keys[0], keys[1]);
-            let why = format!("{used} is of an outer layer, which does not let this one relax it");
+            let why = format!("{used} comes from an outer layer and is not overridable");
             let remark = Remark::at(value.span, what).because(why);
             found.push(remark.help("remove it, or write `overridable: true` there, if it is yours"));
         }
     }
 }
 
-/// Whether a value lets more happen than the strictest one.
+/// Whether a value allows more than the strictest one.
 fn relaxes(value: &Spanned<Node>) -> bool {
     let value = ["enabled", "answer"].iter().find_map(|key| value.value_of(key)).unwrap_or(value);
     match &value.value {
@@ -92,12 +92,12 @@ fn relaxes(value: &Spanned<Node>) -> bool {
 }
 
 /// The keys that an inner layer cannot relax.
-fn held() -> impl Iterator<Item = [&'static str; 2]> {
+fn non_overridable_keys() -> impl Iterator<Item = [&'static str; 2]> {
     let switches = GUARD_KEYS.iter().filter(|guard| guard.is_switch);
     switches.map(|guard| ["preToolUse", guard.name]).chain([["permissionRequest", "default"]])
 }
 
-/// The earlier pattern that takes all, or the last of several that do.
+/// The earlier pattern that covers everything, or the last of several that do together.
 fn covering<'a>(earlier: &[&'a str], pattern: &str) -> Option<&'a str> {
     let by = |one: &str| earlier.iter().find(|cover| covers(cover, one)).copied();
     by(pattern).or_else(|| {

@@ -147,7 +147,7 @@ fn dead_rules_are_remarked_with_the_reason_and_what_to_write() {
 
     `'!*.md'` uneditableFiles: `!*.md` has no effect: no pattern before it protects anything; move it after the patterns that it is an exception to
     `codre` uneditableFiles: `codre` matches nothing: neither the project, you nor Claude Code has an agent of this name; did you mean `coder`?
-    `'.env'` unreadableFiles: `.env` protects nothing: `!.env*` in line 1 frees all of it again: the last match decides; remove one of the two, or move this one after it
+    `'.env'` unreadableFiles: `.env` protects nothing: `!.env*` in line 1 excepts all of it again: the last match decides; remove one of the two, or move this one after it
 
     `Raed` permissionRequest: `Raed` matches nothing: Claude Code has no tool of this name; did you mean `Read`?
     `codr` permissionRequest: `codr` matches nothing: neither the project, you nor Claude Code has an agent of this name; did you mean `coder`?
@@ -158,9 +158,9 @@ fn dead_rules_are_remarked_with_the_reason_and_what_to_write() {
     `session_strat` instructionsLoaded: `session_strat` matches nothing: InstructionsLoaded is never about that; did you mean `session_start`?
     `rate_limt` stopFailure: `rate_limt` matches nothing: StopFailure is never about that; did you mean `rate_limit`?
 
-    `files` postToolUse: this command never runs: `files` is about files that are written, and `WebFetch` writes none; remove `files`
+    `files` postToolUse: this command never runs: `files` needs written files, and `WebFetch` writes none; remove `files`
 
-    `files` postToolUse: this command never runs: `files` is about files that are written, and `{Read,Grep}` writes none; remove `files`
+    `files` postToolUse: this command never runs: `files` needs written files, and `{Read,Grep}` writes none; remove `files`
 
     `'$HOME/.ssh/**'` uneditableFiles: `$HOME/.ssh/**` matches nothing: variables are not replaced in patterns; write `~/.ssh/**`
     `'../shared/**'` uneditableFiles: `../shared/**` matches nothing: paths are compared without `..`; write an absolute path, or one that starts with `~/`
@@ -175,7 +175,7 @@ fn dead_rules_are_remarked_with_the_reason_and_what_to_write() {
     `'@missing.md'` userPromptSubmit: `@missing.md` is not inserted: the project has no such file; write its path from the project's root; `@@` at the start of a word is an `@`
     `'/deploy prod'` userPromptSubmit: `/deploy prod` matches nothing: the name of a slash command ends at the first space; write `deploy`; its arguments are in the payload
 
-    `files` stop: this command never runs: its `files` only leave files out; write `files: ["*", "!*.md"]`
+    `files` stop: this command never runs: its `files` only exclude files; write `files: ["*", "!*.md"]`
     `'lib/**'` stop: `lib/**` matches no file: the project has none like that; write the path from the project's root, or a name for any depth
     `'app/main.rs'` stop: `app/main.rs` matches no file: the project has none like that; `main.rs` matches files elsewhere: a pattern with `/` counts from the root
     "#);

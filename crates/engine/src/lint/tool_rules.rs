@@ -42,7 +42,7 @@ pub(super) fn check(loaded: &LoadedConfig, context: &LintContext, found: &mut Ve
                 if cover.value.action == rule.value.action { "remove it" } else { "move it before that one" };
             found.push(dead.remark("tool", what).because(why).help(help));
         } else {
-            found.extend(dead.held(index, &rules, loaded));
+            found.extend(dead.overruled(index, &rules, loaded));
         }
     }
 }
@@ -61,7 +61,7 @@ impl RulePosition<'_> {
     }
 
     /// A rule that would only relax an outer layer, which is not overridable.
-    fn held(
+    fn overruled(
         &self,
         index: usize,
         rules: &[&Located<ToolRuleConfig>],
@@ -76,7 +76,7 @@ impl RulePosition<'_> {
                 && comes_before(one, &rule.value)
         };
         let (at, held) = outer().enumerate().find(|(_, one)| holds(&one.value))?;
-        // Of its layer the first that matches decides: one before it may be milder.
+        // In its layer the first match decides: an earlier rule may be milder.
         let is_milder = |one: &&Located<ToolRuleConfig>| {
             layer(one, loaded) == layer(held, loaded)
                 && strictness(one.value.action) < strictness(held.value.action)
@@ -86,10 +86,8 @@ impl RulePosition<'_> {
         }
         let file = loaded.origins.sources().get(held.source)?.path.display();
         let what = format!("{KEY}: this rule for `{}` can never decide", rule.value.tool.as_str());
-        let why = format!(
-            "{file}:{} is stricter, and of an outer layer, which does not let this one relax it",
-            held.line
-        );
+        let why =
+            format!("{file}:{} is stricter, comes from an outer layer and is not overridable", held.line);
         Some(self.remark("tool", what).because(why).help("write `overridable: true` there, if it is yours"))
     }
 
@@ -161,7 +159,7 @@ fn without_effect(rule: &ToolRuleConfig) -> Option<(&'static str, &'static str)>
     idle.map(|(key, _, missing, _)| (key, missing))
 }
 
-/// Spaces that no command has: its words are compared with one between them.
+/// Spaces that no command has: its words are compared with one space between them.
 fn has_idle_spaces(pattern: &str) -> bool {
     pattern.contains("  ") || pattern.trim() != pattern
 }
@@ -178,7 +176,7 @@ fn matches(glob: &str, name: &str) -> bool {
     Glob::new(glob, Kind::Name).is_ok_and(|glob| glob.matches(name).unwrap_or(true))
 }
 
-/// Whether the first rule matches whatever the second matches, as far as that is certain.
+/// Whether the first rule certainly matches everything that the second matches.
 fn comes_before(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
     let text = |glob: &Option<NameGlob>| glob.as_ref().map(NameGlob::as_str).map(str::to_owned);
     let agents = match (text(&first.agent), text(&second.agent)) {
@@ -198,7 +196,7 @@ fn comes_before(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
         (Some(_), None) => false,
     };
     let (one, other) = (&first.tool.pattern, &second.tool.pattern);
-    // A notation for commands is compared as the pattern of commands is.
+    // A notation for commands is compared like a command pattern.
     let inputs = match (&one.input, &other.input) {
         (ToolInputPattern::Any, _) => true,
         (ToolInputPattern::Command { .. }, _) if first.command_pattern.is_none() => true,
@@ -214,7 +212,7 @@ fn covers_commands(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
         let text = command_of(rule)?.0;
         Some(if ignores_case(first) { text.to_ascii_lowercase() } else { text.to_owned() })
     };
-    // Of a rule's options one is enough.
+    // One of a rule's options is enough.
     let options = first.options.as_ref().is_none_or(|known| {
         let known = known.as_slice();
         let others = second.options.as_ref();
@@ -256,7 +254,7 @@ fn command_of(rule: &ToolRuleConfig) -> Option<(&str, bool)> {
     }
 }
 
-/// Whether a pattern takes every command.
+/// Whether a pattern matches every command.
 fn is_any(pattern: &str) -> bool {
     pattern.chars().all(|c| c == '*')
 }

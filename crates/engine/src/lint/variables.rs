@@ -1,4 +1,4 @@
-//! Variables in scripts that no event sets, or that this one does not.
+//! Variables in scripts that no event sets, or that this event does not set.
 
 use super::{CommandEntry, command_keys, commands};
 use conclaude_core::config::{ConclaudeConfig, Remark};
@@ -16,7 +16,7 @@ pub(super) fn check(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
         if !run.contains(PREFIX) {
             continue;
         }
-        let given = given(event);
+        let given = variables_of(event);
         let mut names: Vec<&str> = used(run).filter(|name| !given.iter().any(|one| one == name)).collect();
         names.dedup();
         found.extend(names.into_iter().map(|name| {
@@ -30,7 +30,7 @@ pub(super) fn check(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
     }
 }
 
-fn given(event: EventKind) -> Vec<String> {
+fn variables_of(event: EventKind) -> Vec<String> {
     let own = OWN.iter().map(|(name, _)| *name).chain([FILES]).map(str::to_owned);
     environment::of_event(event).into_iter().chain(environment::of_all()).chain(own).collect()
 }

@@ -1,4 +1,4 @@
-//! The schema and the loader agree: what an editor underlines is what a hook rejects.
+//! The schema and the loader agree: an editor underlines what a hook rejects.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -105,7 +105,7 @@ fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Values of every type, among them some that look like another.
+/// Values of every type, including some that look like another type.
 fn values() -> Vec<Value> {
     let words = [
         "", " ", "5", "5k", "1.5M", "80%", "true", "null", "~", "5m", "0m", "5x", "warn", "block", "first",
@@ -149,7 +149,7 @@ fn each_value_is_rejected_by_both_or_by_none() {
     check(&full()).unwrap();
     let full = full();
     for pointer in &all {
-        // The other sections have no say in it.
+        // The other sections do not matter.
         let section = pointer.split('/').nth(1).unwrap_or_default();
         let alone = full.get(section).map_or_else(|| full.clone(), |value| json!({ section: value }));
         for value in values() {

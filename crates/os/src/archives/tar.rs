@@ -4,30 +4,30 @@ use super::is_too_many;
 
 const BLOCK: usize = 512;
 
-/// How files of other formats start. Some programs look for these first.
+/// How files of other formats start. Some programs test for these first.
 const OTHER_FORMATS: &[&[u8]] = &[
     b"PK", b"BZh", b"0707", b"Rar!", b"7z", b"!<arch>", b"#mtree", b"WARC/", b"xar!", b"LZIP", b"LRZI", b"MZ",
 ];
 
-/// Whether bytes start with a header of tar, whose checksum is right.
+/// Whether bytes start with a header of tar with a valid checksum.
 pub(super) fn is_header(bytes: &[u8]) -> bool {
     bytes.get(..BLOCK).is_some_and(|header| checked_size(header).is_some())
 }
 
-/// The names of all members. None for links, devices, sparse files, and whatever else is not plain.
+/// The names of all members. `None` for links, devices, sparse files, and everything else that is not plain.
 pub(super) fn names(bytes: &[u8]) -> Option<Vec<String>> {
     if OTHER_FORMATS.iter().any(|start| bytes.starts_with(start)) {
         return None;
     }
     let mut names = Vec::new();
-    // Programs differ in what they take from several headers before one member.
+    // Programs disagree about several headers before one member.
     let mut has_extension = false;
     let mut long_name: Option<String> = None;
     let mut rest = bytes;
     loop {
         let (header, data) = rest.split_at_checked(BLOCK)?;
         if header.iter().all(|byte| *byte == 0) {
-            // Some programs go on after one empty block.
+            // Some programs continue after one empty block.
             let is_end = !has_extension && !names.is_empty() && data.iter().all(|byte| *byte == 0);
             return if is_end { Some(names) } else { None };
         }
@@ -47,7 +47,7 @@ pub(super) fn names(bytes: &[u8]) -> Option<Vec<String>> {
         match kind {
             b'L' => long_name = Some(text(content)?),
             b'x' => long_name = extended_name(content)?,
-            // What `git archive` writes holds a comment for all.
+            // `git archive` writes a global comment.
             b'g' if extended_name(content)?.is_none() => {}
             kind @ (b'0' | 0 | b'5') => {
                 let name = match long_name.take() {
@@ -69,7 +69,7 @@ pub(super) fn names(bytes: &[u8]) -> Option<Vec<String>> {
     }
 }
 
-/// The size in a header whose checksum is right.
+/// The size in a header with a valid checksum.
 fn checked_size(header: &[u8]) -> Option<usize> {
     let is_sum = |at: usize| (148..156).contains(&at);
     let sum: usize = header
@@ -102,7 +102,7 @@ fn short_name(header: &[u8]) -> Option<String> {
     }
 }
 
-/// A text up to a NUL, after which only NUL follow.
+/// A text up to a NUL. Only more NUL may follow.
 fn text(field: &[u8]) -> Option<String> {
     let end = field.iter().position(|byte| *byte == 0).unwrap_or(field.len());
     let (text, rest) = field.split_at_checked(end)?;
@@ -112,7 +112,7 @@ fn text(field: &[u8]) -> Option<String> {
     String::from_utf8(text.to_vec()).ok()
 }
 
-/// The path in records `LENGTH KEY=VALUE`. None if a record changes more than times, owners and names.
+/// The path in records `LENGTH KEY=VALUE`. `None` if a record changes more than times, owners and names.
 fn extended_name(mut records: &[u8]) -> Option<Option<String>> {
     let mut name = None;
     while !records.is_empty() {

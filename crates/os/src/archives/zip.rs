@@ -4,14 +4,14 @@ use super::is_too_many;
 
 const END: &[u8] = b"PK\x05\x06";
 
-/// The names of all members. None for links, encrypted directories, and names that programs may read in two ways.
+/// The names of all members. `None` for links, encrypted directories, and ambiguous names.
 pub(super) fn names(bytes: &[u8]) -> Option<Vec<String>> {
     if !bytes.starts_with(b"PK\x03\x04") {
         return None;
     }
     let end = bytes.len().checked_sub(22)?;
     let record = bytes.get(end..)?;
-    // Without a comment there is one end only.
+    // Without a comment there is only one end.
     if !record.starts_with(END) || number(record, 4, 4)? != 0 || number(record, 20, 2)? != 0 {
         return None;
     }
@@ -34,7 +34,7 @@ pub(super) fn names(bytes: &[u8]) -> Option<Vec<String>> {
     if at == end && !names.is_empty() { Some(names) } else { None }
 }
 
-/// A name of the directory, and how long its entry is.
+/// A name of the directory, and the length of its entry.
 fn member(entry: &[u8], all: &[u8]) -> Option<(String, usize)> {
     if !entry.starts_with(b"PK\x01\x02") {
         return None;

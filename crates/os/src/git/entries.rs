@@ -1,5 +1,5 @@
-//! The files and directories of a project, as far as git looks: files that are ignored too, but of an ignored directory only those
-//! that git tracks, or that the caller knows already, unless the caller wants to look into it.
+//! The files and directories of a project that git considers. Ignored files are included. In ignored directories, only files that
+//! git tracks, or that the caller already knows, are included, unless the caller wants more.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::rules::{Rules, Stack};
 use crate::budget::Budget;
 use conclaude_core::dialect::claude::layout;
 
-/// A file or directory, by its path from where the walk started.
+/// A file or directory, by its path from the start of the walk.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TreeEntry {
     pub path: String,
@@ -22,7 +22,7 @@ pub struct TreeEntry {
 }
 
 impl TreeEntry {
-    /// What is at this path of a folder. None if nothing is there.
+    /// The entry at this path of a folder. `None` if there is none.
     #[must_use]
     pub fn at(folder: &Path, path: &str) -> Option<TreeEntry> {
         let full = folder.join(path);
@@ -31,31 +31,31 @@ impl TreeEntry {
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return None;
             }
-            // A directory above it that nobody may enter does not make it go away.
+            // An unreadable parent directory does not mean that the entry is gone.
             Err(_) => (false, false),
         };
         Some(TreeEntry { path: path.to_owned(), is_directory, is_link })
     }
 }
 
-/// A larger project is not walked to its end.
+/// The walk of a larger project stops.
 const MAX_ENTRIES: usize = 250_000;
 
-/// Directories that are not the project's: git's own and ours.
+/// Directories that are not part of the project: git's and ours.
 const LEFT_OUT: [&str; 2] = [".git", ".conclaude"];
 
-/// Which paths below a folder are of interest, beside those that git looks at.
+/// The paths below a folder that matter, in addition to those that git considers.
 pub struct EntryFilter<'a> {
     pub known: &'a [String],
     /// Whether to look into a directory that git ignores, or into one below it.
     pub looks_into: &'a dyn Fn(&str) -> bool,
 }
 
-/// The files and directories below a folder. A directory that git ignores is in it. What is inside is not, unless git tracks it or
-/// the filter wants it. A link to a directory is not followed. A name that is not UTF-8 has replacement characters.
+/// The files and directories below a folder. An ignored directory is included. Its content is not, unless git tracks it or the
+/// filter wants it. A link to a directory is not followed. A name that is not UTF-8 has replacement characters.
 ///
 /// # Errors
-/// When there are too many, no time, or git's index cannot be read.
+/// If there are too many, no time is left, or git's index cannot be read.
 pub fn entries(work: &Path, filter: &EntryFilter<'_>, budget: &Budget) -> Result<Vec<TreeEntry>, GitError> {
     let mut walk = EntryWalk {
         looks_into: filter.looks_into,
@@ -91,23 +91,23 @@ pub fn entries(work: &Path, filter: &EntryFilter<'_>, budget: &Budget) -> Result
 struct EntryWalk<'a> {
     looks_into: &'a dyn Fn(&str) -> bool,
     rules: Rules,
-    /// The start of the walk, from the top level of the repository.
+    /// The start of the walk, relative to the top level of the repository.
     prefix: String,
     found: Vec<TreeEntry>,
     /// Directories that were not entered, from the top level: `target/`.
     ignored: Vec<String>,
-    /// The repository, and those inside of it.
+    /// The repository, and the repositories in it.
     repositories: Vec<FoundRepository>,
     budget: &'a Budget,
 }
 
 struct FoundRepository {
-    /// Its top level, from that of the outermost: empty, or `vendor/lib/`.
+    /// Its top level, relative to that of the outermost: empty, or `vendor/lib/`.
     name: String,
     repository: Repository,
 }
 
-/// A folder that is still to be visited, by its path from the top level.
+/// A folder to visit, by its path from the top level.
 struct PendingFolder {
     path: PathBuf,
     name: String,
@@ -178,7 +178,7 @@ impl EntryWalk<'_> {
         }
     }
 
-    /// Adds what git tracks in ignored directories.
+    /// Adds tracked files in ignored directories.
     fn tracked(&mut self) -> Result<(), GitError> {
         for FoundRepository { name, repository } in std::mem::take(&mut self.repositories) {
             let below: Vec<String> = self
@@ -283,7 +283,7 @@ mod tests {
                 "web/dist/"
             ]
         );
-        // The rules of the folders above count below as well.
+        // The rules of the folders above apply below as well.
         assert_eq!(paths(&root.join("web")), ["b.lock", "dist/"]);
     }
 

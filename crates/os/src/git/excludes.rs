@@ -9,7 +9,7 @@ use crate::{environment, files};
 /// No config file of git is larger.
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
 
-/// How many files are included together: a repository may include its own config again and again.
+/// The limit on included files: a repository may include its own config again and again.
 const MAX_INCLUDES: u32 = 32;
 
 /// The file that `core.excludesFile` names for this repository, else `$XDG_CONFIG_HOME/git/ignore`. It need not exist.
@@ -21,7 +21,7 @@ pub(super) fn file_of_user(repository: &Repository) -> Option<PathBuf> {
         std::env::home_dir().map(|home| home.join(".gitconfig")),
         Some(repository.common_dir.join("config")),
     ];
-    // Of several the last counts, which is the one nearest to the repository.
+    // The last setting counts: it is nearest to the repository.
     let mut search = Search::default();
     for file in files.into_iter().flatten() {
         search.read(&file);
@@ -39,7 +39,7 @@ fn git_folder() -> Option<PathBuf> {
     Some(environment::config_folder()?.join("git"))
 }
 
-/// `core.excludesFile`, as the files that were read so far name it.
+/// The search for `core.excludesFile` in the files that were read so far.
 #[derive(Default)]
 struct Search {
     named: Option<String>,
@@ -47,8 +47,8 @@ struct Search {
 }
 
 impl Search {
-    /// Reads a config file and those that it includes. Includes with a condition are left out: what they would hide is seen
-    /// then, which is the safe side.
+    /// Reads a config file and its includes. Conditional includes are skipped: then fewer files are ignored, which is the safe
+    /// side.
     fn read(&mut self, file: &Path) {
         let Ok(text) = files::read_text(file, MAX_CONFIG_BYTES) else { return };
         for (section, key, value) in Settings::of(&text) {
@@ -65,11 +65,11 @@ impl Search {
     }
 }
 
-/// The settings of a config file: section, key and value, the first two in lower case. Those of a subsection are left out.
+/// The settings of a config file: section, key and value, the first two in lower case. Subsections are skipped.
 struct Settings<'a> {
     lines: std::str::Lines<'a>,
     section: Option<String>,
-    /// What follows a section's header on its line.
+    /// The rest of the line after a section's header.
     rest: Option<&'a str>,
 }
 
@@ -106,7 +106,7 @@ impl Iterator for Settings<'_> {
 /// A value without quotes, escapes and the comment after it.
 fn plain_value(text: &str) -> String {
     let mut value = String::new();
-    // What comes before the blanks at the end, unless they are quoted.
+    // The text before trailing blanks, unless they are quoted.
     let mut end = 0;
     let mut is_quoted = false;
     let mut characters = text.trim_start().chars();
@@ -146,7 +146,7 @@ mod tests {
         let file = folder.path().join("config");
         std::fs::write(&file, text).unwrap();
         let named = read(&file);
-        // What git itself says.
+        // The answer of git itself.
         let mut git = Command::new("git");
         git.args(["config", "--includes", "--file"]).arg(&file).args(["--get", "core.excludesFile"]);
         let said = git.env("LC_ALL", "C").output().unwrap();

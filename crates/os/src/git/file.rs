@@ -33,7 +33,7 @@ pub(super) enum FileKind {
     /// A folder that cannot be listed.
     #[serde(rename = "u")]
     Unreadable,
-    /// The `.git` of a submodule or nested repository; its content is the commit that is checked out.
+    /// The `.git` of a submodule or nested repository. Its content is the commit that is checked out.
     #[serde(rename = "r")]
     Repository,
 }
@@ -66,16 +66,16 @@ pub(super) struct FileState {
     pub(super) kind: FileKind,
     #[serde(rename = "n", skip_serializing_if = "Option::is_none")]
     pub(super) size: Option<u64>,
-    /// The same stamp means the same content. `None` where it proves nothing.
+    /// The same stamp means the same content. `None` if it proves nothing.
     #[serde(rename = "t", skip_serializing_if = "Option::is_none")]
     pub(super) stamp: Option<Stamp>,
-    /// Our own hash of the content, where it was read.
+    /// Our own hash of the content, if it was read.
     #[serde(rename = "h", skip_serializing_if = "Option::is_none")]
     pub(super) content: Option<String>,
-    /// The content is what is staged, as git saw it last.
+    /// Whether the content was staged when git last compared it.
     #[serde(rename = "c", skip_serializing_if = "std::ops::Not::not")]
     pub(super) clean: bool,
-    /// What is staged, by git's id.
+    /// The staged content, by git's id.
     #[serde(rename = "i", skip_serializing_if = "Option::is_none")]
     pub(super) staged: Option<String>,
 }
@@ -91,7 +91,7 @@ impl FileState {
         FileState { kind, size: Some(metadata.len()), stamp: stamp(metadata), ..FileState::default() }
     }
 
-    /// Whether the index has the stat data of exactly this file: git compared it with what is staged and found no difference.
+    /// Whether the index has the stat data of exactly this file: git compared it with the staged content and found no difference.
     pub(super) fn matches_index(
         &self,
         entry: &IndexEntry,
@@ -104,23 +104,23 @@ impl FileState {
             0o120_000 => FileKind::Link,
             _ => return false,
         };
-        // What was written in the same moment as the index may have changed since git looked.
+        // A file written in the same moment as the index may have changed after git compared it.
         let is_older = metadata.modified().ok().zip(index_time).is_some_and(|(file, index)| file < index);
         kind == self.kind && is_older && entry.stat.is_some() && entry.stat == stat_data(metadata)
     }
 
-    /// The same by what the file system says, so that its content need not be read.
+    /// The same according to the file system, so that its content need not be read.
     pub(super) fn has_stamp_of(&self, other: &FileState) -> bool {
         self.stamp.is_some() && (self.kind, self.size, self.stamp) == (other.kind, other.size, other.stamp)
     }
 
-    /// Whether the file at this path, which is `now`, has another content than it had.
+    /// Whether the file at this path, now `now`, has changed its content.
     pub(super) fn differs(&self, now: &FileState, path: impl Fn() -> PathBuf) -> bool {
         if self.kind != now.kind || self.size.zip(now.size).is_some_and(|(before, now)| before != now) {
             return true;
         }
         match self.kind {
-            // A folder that became unreadable is noticed by its missing files.
+            // A folder that became unreadable shows in its missing files.
             FileKind::Absent | FileKind::Unreadable => return false,
             FileKind::Repository => return self.content != now.content,
             _ if self.has_stamp_of(now) => return false,
@@ -134,7 +134,8 @@ impl FileState {
         }
     }
 
-    /// Whether something else is staged or committed of a file that does not differ: neither its content nor what was staged before.
+    /// Whether something else is staged or committed for an unchanged file: neither its content nor the previously staged
+    /// content.
     pub(super) fn is_recorded_otherwise(
         &self,
         now: &FileState,
@@ -158,12 +159,12 @@ impl FileState {
     }
 }
 
-/// Our own hash of a file or of what a link points to.
+/// Our own hash of a file, or of the target of a link.
 pub(super) fn hash(path: &Path) -> Option<String> {
     read(path).map(|bytes| hex(&Sha256::digest(&bytes)))
 }
 
-/// Whether git would know the file by this id: as it is, with other line ends, or kept by Git LFS.
+/// Whether the file matches this id of git: unchanged, with other line ends, or stored by Git LFS.
 pub(super) fn is_blob(path: &Path, id: &str) -> bool {
     let Some(bytes) = read(path) else { return false };
     let is_id_of = |content: &[u8]| blob_id(content, id.len()) == id;
@@ -214,7 +215,7 @@ fn stamp(_metadata: &Metadata) -> Option<Stamp> {
     None
 }
 
-/// Changed so lately that the clock of the file system may not tell the next change from this one.
+/// Changed so recently that the clock of the file system may not distinguish the next change.
 #[cfg(unix)]
 pub(super) fn is_fresh(metadata: &Metadata, now: SystemTime) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -1,5 +1,5 @@
-//! The files that git tracks, with what it knows about each. We read the index ourselves: that needs no process and runs
-//! nothing that the repository configures.
+//! The files that git tracks, with its stat data. We read the index ourselves: that needs no process and runs nothing that the
+//! repository configures.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,13 +23,13 @@ const DIRECTORY: u32 = 0o040_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct IndexEntry {
     pub(super) mode: u32,
-    /// The ids of what is staged: one, or those of all sides of a conflict.
+    /// The ids of the staged content: one, or one per side of a conflict.
     pub(super) id: String,
-    /// How the file looked when git last compared it; `None` where that is not known.
+    /// The file's stat data when git last compared it. `None` if unknown.
     pub(super) stat: Option<StatData>,
 }
 
-/// What git compares before it reads a file; it keeps 32 bits of each number.
+/// The stat data that git compares before it reads a file; it keeps 32 bits of each number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StatData {
     pub(super) ctime: (u32, u32),
@@ -48,10 +48,10 @@ struct RawEntry {
 /// In the order of the index.
 pub(super) type IndexEntries = BTreeMap<Vec<u8>, IndexEntry>;
 
-/// All entries. `None` if the format is not as documented, or for a split or a sparse index: their entries are elsewhere,
-/// or stand for whole directories.
+/// All entries. `None` if the format is not as documented, or for a split or a sparse index: their entries are elsewhere, or
+/// stand for whole directories.
 pub(super) fn parse(index: &[u8]) -> Option<IndexEntries> {
-    // The length of an id is not in the index; with the wrong one nothing fits.
+    // The index does not contain the length of an id. With the wrong one nothing fits.
     walk(index, 20).or_else(|| walk(index, 32))
 }
 
@@ -62,7 +62,7 @@ fn walk(index: &[u8], id_len: usize) -> Option<IndexEntries> {
         return None;
     }
     let version = reader.u32().filter(|version| (2..=4).contains(version))?;
-    // The index is sorted. A map that is made of all entries at once compares each only with the next one.
+    // The index is sorted. Building the map from all entries at once compares each entry only with the next one.
     let mut entries = Vec::new();
     let mut name = Vec::new();
     for _ in 0..reader.u32()? {
@@ -84,7 +84,7 @@ fn walk(index: &[u8], id_len: usize) -> Option<IndexEntries> {
             add(&mut entries, &name, entry, flags);
         }
     }
-    // The extensions; a name in small characters means that the index cannot be understood without it.
+    // The extensions. A lower-case name means that the index cannot be understood without it.
     while reader.rest()?.len() > id_len {
         let is_optional = reader.take(4)?.first()?.is_ascii_uppercase();
         let length = reader.u32()?;
@@ -96,7 +96,7 @@ fn walk(index: &[u8], id_len: usize) -> Option<IndexEntries> {
     if has_checksum(index, id_len) { Some(entries.into_iter().collect()) } else { None }
 }
 
-/// The hash of everything before it; zeros where `index.skipHash` is set.
+/// The hash of everything before it. Zeros with `index.skipHash`.
 fn has_checksum(index: &[u8], id_len: usize) -> bool {
     let Some((content, checksum)) = index.len().checked_sub(id_len).and_then(|at| index.split_at_checked(at))
     else {
@@ -110,7 +110,7 @@ fn has_checksum(index: &[u8], id_len: usize) -> bool {
     is_right || checksum.iter().all(|byte| *byte == 0)
 }
 
-/// The sides of a conflict are one file. They follow each other.
+/// The sides of a conflict are one file, in consecutive entries.
 fn add(entries: &mut Vec<(Vec<u8>, IndexEntry)>, name: &[u8], mut entry: IndexEntry, flags: u16) {
     if flags & STAGE != 0 {
         let side = format!("{}.{} ", (flags & STAGE) >> 12, entry.id);
@@ -126,8 +126,8 @@ fn add(entries: &mut Vec<(Vec<u8>, IndexEntry)>, name: &[u8], mut entry: IndexEn
     entries.push((name.to_vec(), entry));
 }
 
-/// What `git ls-files --stage -z` prints (`100644 ID STAGE<tab>PATH`), for an index that is not understood here, and what
-/// `git ls-tree -r -z` does (`100644 blob ID<tab>PATH`).
+/// Parses the output of `git ls-files --stage -z` (`100644 ID STAGE<tab>PATH`), for an index that is not understood here, and of
+/// `git ls-tree -r -z` (`100644 blob ID<tab>PATH`).
 pub(super) fn parse_listed(output: &[u8]) -> IndexEntries {
     let mut entries = Vec::new();
     for line in split_nul(output) {
@@ -187,7 +187,7 @@ impl<'a> IndexReader<'a> {
         Some(RawEntry { entry, flags, extended_flags })
     }
 
-    /// How much of the previous name is dropped: seven bits to a byte, and no number has two forms.
+    /// How much of the previous name is dropped: seven bits per byte, and each number has one form.
     fn offset(&mut self) -> Option<usize> {
         let mut byte = *self.take(1)?.first()?;
         let mut value = usize::from(byte & 0x7f);
@@ -199,7 +199,7 @@ impl<'a> IndexReader<'a> {
     }
 }
 
-/// The entries of an output that git separates with NUL.
+/// The NUL-separated entries of git's output.
 pub(super) fn split_nul(output: &[u8]) -> impl Iterator<Item = &[u8]> {
     output.split(|byte| *byte == 0).filter(|entry| !entry.is_empty())
 }

@@ -1,5 +1,5 @@
-//! The few questions that only git can answer. Git is started so that it runs nothing that the repository configures,
-//! writes nothing and fetches nothing. No question reads a file of the work tree, so filters and attributes do not matter.
+//! The few questions that only git can answer. Git is started so that it runs nothing that the repository configures, writes
+//! nothing and fetches nothing. No question reads a file of the work tree, so filters and attributes do not matter.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,16 +11,16 @@ use super::index::{self, IndexEntries, name_of, split_nul, text};
 use super::repository::Repository;
 use crate::process;
 
-/// Git must not hold a hook up.
+/// Git must not delay a hook.
 const GIT_WAIT: Duration = Duration::from_secs(5);
 
-/// A user who waits for it sees that it works.
+/// A waiting user sees progress.
 const PATIENT_WAIT: Duration = Duration::from_secs(120);
 
 /// More than the names of a million files.
 const MAX_OUTPUT: usize = 256 << 20;
 
-/// Programs that a repository can configure, and that plumbing commands run too.
+/// Programs that a repository can configure and that plumbing commands would run.
 const OVERRIDES: [&str; 8] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -67,7 +67,7 @@ impl Repository {
         Ok(index::parse_listed(&self.git(&["ls-tree", "-r", "-z", "--full-tree", commit])?))
     }
 
-    /// What the last commit has of these files.
+    /// The entries of these files in the last commit.
     pub(super) fn committed(&self, names: &[String]) -> Result<IndexEntries, GitError> {
         let arguments = ["ls-tree", "-z", "--full-tree", "HEAD", "--"];
         let names = names.iter().map(String::as_str);
@@ -85,7 +85,7 @@ impl Repository {
     }
 
     pub(super) fn ignores(&self, path: &Path) -> bool {
-        // It prints the path if its rules do, and fails if they do not.
+        // Git prints the path if its rules ignore it, and fails if they do not.
         self.git(&["check-ignore", "--", &path.to_string_lossy()]).is_ok_and(|printed| !printed.is_empty())
     }
 
@@ -105,8 +105,8 @@ impl Repository {
         })
     }
 
-    /// The files that differ from the last commit, staged or not, and those that git does not know and does not ignore. This compares the
-    /// work tree as git does, with filters and all: only where commands of the project may run.
+    /// The files that differ from the last commit, staged or not, and untracked files that git does not ignore. This compares the
+    /// work tree as git does, with filters: only if commands of the project may run.
     pub(super) fn changed_files(&self) -> Result<Vec<String>, GitError> {
         let arguments = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
         let output = self.git_within(&arguments, PATIENT_WAIT)?;
@@ -114,7 +114,7 @@ impl Repository {
         Ok(split_nul(&output).filter_map(|line| Some(name_of(line.get(3..)?).into_owned())).collect())
     }
 
-    /// The files that git knows, and those that it does not ignore.
+    /// The tracked files, and the untracked ones that git does not ignore.
     pub(super) fn all_files(&self) -> Result<Vec<String>, GitError> {
         let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name"];
         Ok(split_nul(&self.git_within(&arguments, PATIENT_WAIT)?)
@@ -122,7 +122,7 @@ impl Repository {
             .collect())
     }
 
-    /// The files that git does not track: those that it ignores, or the others. Nested repositories are left out.
+    /// The untracked files: either the ignored ones, or the others. Nested repositories are left out.
     pub(super) fn other_files(&self, is_ignored: bool) -> Result<Vec<String>, GitError> {
         let mut arguments = vec!["ls-files", "-z", "--others", "--exclude-standard", "--full-name"];
         if is_ignored {
@@ -145,7 +145,7 @@ impl Repository {
             reason: reason.to_owned(),
         };
         let mut command = Command::new("git");
-        // Named explicitly, so that git follows neither `core.worktree`, `core.bare` nor a folder with the layout of a repository.
+        // Set explicitly, so that git uses neither `core.worktree`, `core.bare` nor a folder with the layout of a repository.
         command.arg("--git-dir").arg(&self.git_dir).arg("--work-tree").arg(&self.top);
         command.args(["--no-pager", "--no-replace-objects"]);
         command.args(OVERRIDES.iter().flat_map(|setting| ["-c", setting]));
@@ -153,7 +153,7 @@ impl Repository {
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
             command.env_remove(name);
         }
-        // A repository can name a program to fetch missing objects with.
+        // A repository can name a program that fetches missing objects.
         command
             .env("GIT_NO_LAZY_FETCH", "1")
             .env("GIT_ALLOW_PROTOCOL", "none")

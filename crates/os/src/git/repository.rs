@@ -23,7 +23,7 @@ pub(super) struct Repository {
 }
 
 impl Repository {
-    /// Searches upward for `.git`, as git does, and skips what only has that name. A folder with the layout of a bare
+    /// Searches upward for `.git`, as git does, and skips anything that only has that name. A folder with the layout of a bare
     /// repository does not count: git would read the config in it.
     pub(super) fn find(work: &Path, budget: &Budget) -> Option<Repository> {
         // Git sees the real path, whatever links led here.
@@ -48,7 +48,7 @@ impl Repository {
         Some(Repository { top: top.to_owned(), git_dir, common_dir, prefix, budget: budget.clone() })
     }
 
-    /// A path from the top level, made relative to the directory.
+    /// A path relative to the top level, made relative to the directory.
     pub(super) fn relative<'p>(&self, path: impl Into<Cow<'p, str>>) -> Cow<'p, str> {
         let path = path.into();
         if self.prefix.is_empty() {
@@ -66,13 +66,13 @@ impl Repository {
     /// The commit that is checked out; `None` before the first one.
     ///
     /// # Errors
-    /// When branches are kept in a form that is not plain files.
+    /// If branches are not stored as plain files.
     pub(super) fn head(&self) -> Result<Option<String>, GitError> {
         if self.common_dir.join("reftable").is_dir() {
             return Err(GitError::Reftable);
         }
         let mut name = "HEAD".to_owned();
-        // A branch may stand for another one.
+        // A branch may refer to another one.
         for _ in 0..5 {
             let base = if name == "HEAD" { &self.git_dir } else { &self.common_dir };
             let Some(value) = read_line(&base.join(&name)).or_else(|| self.packed(&name)) else {

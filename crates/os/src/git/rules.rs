@@ -1,5 +1,5 @@
-//! What git is told to ignore: by `.gitignore` files, by `.git/info/exclude` and by the file that `core.excludesFile` names. All
-//! count as they were when an agent was called: a rule that was written since then hides nothing.
+//! Git's ignore rules: `.gitignore` files, `.git/info/exclude`, and the file in `core.excludesFile`. All count as they were when
+//! an agent was called: a later rule hides nothing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::files;
 use crate::log;
 
-/// Larger files of rules hide nothing.
+/// Larger rule files hide nothing.
 const MAX_FILE: u64 = 64 << 10;
 const MAX_TOTAL: usize = 256 << 10;
 
@@ -23,14 +23,14 @@ fn key_of_repository(folder: &str) -> String {
     format!("{folder}.git/info/exclude")
 }
 
-/// The texts of the `.gitignore` files, by their folder: empty for the top level, `src/` below it. And those of the files that
-/// count less, by the keys above.
+/// The texts of the `.gitignore` files, by their folder: empty for the top level, `src/` below it. Also the files with lower
+/// precedence, by the keys above.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Rules(BTreeMap<String, String>);
 
 impl Rules {
-    /// Reads the rules of a folder that is walked for the first time.
+    /// Reads the rules of a folder at its first visit.
     pub(super) fn read(&mut self, folder: &str, path: &Path) {
         self.add(folder.to_owned(), &path.join(".gitignore"));
     }
@@ -61,17 +61,17 @@ impl Rules {
         }
     }
 
-    /// The user's own rules, which count least.
+    /// The user's own rules, with the lowest precedence.
     pub(super) fn of_user(&self) -> Option<Gitignore> {
         self.compiled(OF_USER)
     }
 
-    /// The rules of a clone, which count less than those of its `.gitignore` files.
+    /// The rules of a clone, with lower precedence than its `.gitignore` files.
     pub(super) fn of_repository(&self, folder: &str) -> Option<Gitignore> {
         self.compiled(&key_of_repository(folder))
     }
 
-    /// Only the rules of a folder, ready to be compared.
+    /// Only the rules of a folder, ready for comparison.
     pub(super) fn of(&self, folder: &str) -> Option<Gitignore> {
         self.compiled(folder)
     }
@@ -88,7 +88,7 @@ impl Rules {
     }
 }
 
-/// Braces are literal in a `.gitignore`; `ignore` would take them for alternatives.
+/// Braces are literal in a `.gitignore`, but `ignore` would read them as alternatives.
 fn without_alternatives(line: &str) -> String {
     let mut escaped = String::with_capacity(line.len());
     let mut characters = line.chars();
@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// A repository with some files, in which git is asked what it ignores.
+    /// A repository with some files, whose ignore rules git itself applies.
     struct Oracle(tempfile::TempDir);
 
     const FILES: [&str; 7] = ["a", "b.c", "ab/a", "ab/b.c", "ba/ab/a", "ba/ab/b.c", "bb/a.c"];
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// A file is hidden with the folder that it is in.
+    /// A file is hidden if its folder is.
     fn is_hidden(text: &str, path: &str) -> bool {
         let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
         folders.into_iter().any(|folder| ours(text, folder, true)) || ours(text, path, false)

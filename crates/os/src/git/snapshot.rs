@@ -21,20 +21,20 @@ const EMPTY_TREES: [&str; 2] = [
 /// By file name. A repository may have 100,000 files, and the hasher of the standard library is slower.
 pub(super) type FileMap<T> = HashMap<String, T, foldhash::fast::RandomState>;
 
-/// A work tree at one moment. Paths are relative to the directory it was taken in.
+/// A work tree at one moment. Paths are relative to its directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// The commit; `None` before the first one.
     pub(super) head: Option<String>,
     /// The directory below the top level of the repository.
     pub(super) prefix: String,
-    /// Looked up for each file of a tree. A sorted map compares long equal beginnings of paths at each step of a look-up.
+    /// Each file of a tree is looked up. A sorted map would compare long common prefixes at each step.
     pub(super) files: FileMap<FileState>,
     pub(super) rules: Rules,
 }
 
 impl Snapshot {
-    /// For the worktree of an agent, which started clean at a commit that it shares with this snapshot.
+    /// The same for an agent's worktree, which started clean at a commit that it shares with this snapshot.
     ///
     /// # Errors
     /// When git fails.
@@ -55,7 +55,7 @@ impl Snapshot {
             let file = FileState { kind, clean: true, staged: Some(entry.id), ..FileState::default() };
             (repository.relative(format!("{}{suffix}", name_of(&name))).into_owned(), file)
         });
-        // Config and hooks are those of the repository, whichever worktree it is seen from.
+        // All worktrees of a repository share its config and hooks.
         let shared = self.files.iter().filter_map(|(path, file)| {
             let name = path.trim_start_matches("../");
             if !name.starts_with(".git/") {
@@ -67,11 +67,11 @@ impl Snapshot {
         Ok(Snapshot { head, prefix: now.prefix.clone(), files, rules: self.rules.clone() })
     }
 
-    /// The files that differ between this snapshot and a later one of the same directory: in the work tree, staged, or
-    /// committed. A file that still has its old content does not count, whether it was committed or not.
+    /// The files that differ between this snapshot and a later one of the same directory: in the work tree, staged, or committed.
+    /// A file that still has its old content does not count, whether it was committed or not.
     ///
     /// # Errors
-    /// When the repository is another one, or git fails, as it does when the commit is gone.
+    /// If the repository is another one, or git fails, as it does when the commit is gone.
     pub fn changed_until(
         &self,
         now: &Snapshot,
@@ -115,7 +115,7 @@ impl Snapshot {
         written.map(|(path, _)| (path.clone(), now.content(work, path))).collect()
     }
 
-    /// What identifies the content of a file in this snapshot; one that was not read is read now.
+    /// Identifies the content of a file in this snapshot. A file that was not read is read now.
     #[must_use]
     pub fn content(&self, work: &Path, path: &str) -> String {
         let known = self.files.get(path).and_then(|file| file.content.clone());

@@ -1,4 +1,4 @@
-//! Visits every file of a work tree that is tracked or that no rule hides, also in nested repositories.
+//! Visits every file of a work tree that is tracked or not ignored, including nested repositories.
 
 use std::fs::Metadata;
 use std::io;
@@ -18,7 +18,8 @@ use crate::files;
 use conclaude_core::dialect::claude::layout;
 
 impl Snapshot {
-    /// The work tree now; `None` outside a repository. If there is an earlier snapshot, its ignore rules apply and not those of today.
+    /// The work tree now. `None` outside a repository. If there is an earlier snapshot, its ignore rules apply instead of the
+    /// current ones.
     ///
     /// # Errors
     /// When the tree is too large, or the repository cannot be read.
@@ -67,7 +68,7 @@ impl Repository {
 }
 
 const MAX_FILES: usize = 250_000;
-/// How many bytes are read of files that git does not track or has not compared.
+/// The limit on bytes that are read from files that git does not track or has not compared.
 const MAX_READ: u64 = 128 << 20;
 const MAX_INDEX: u64 = 256 << 20;
 
@@ -76,13 +77,12 @@ const WATCHED: [&str; 4] = ["config", "info/attributes", "info/exclude", "info/g
 
 pub(super) struct Walk<'a> {
     repository: &'a Repository,
-    /// The snapshot whose rules count, and whose unchanged files need not be read again.
+    /// The snapshot whose rules apply, and whose unchanged files need not be read again.
     before: Option<&'a Snapshot>,
     rules: Rules,
     /// By path from the top level.
     tracked: FileMap<TrackedFile>,
-    /// In the order of the visit. Of a path that occurs twice the last one counts.
-    /// By the paths from the project.
+    /// By the paths from the project, in the order of the visit. If a path occurs twice, the last one counts.
     found: FileMap<FileState>,
     read: u64,
     start: SystemTime,
@@ -97,7 +97,7 @@ struct TrackedFile {
     index_time: Option<SystemTime>,
 }
 
-/// A folder that is still to be visited.
+/// A folder to visit.
 struct Folder {
     path: PathBuf,
     /// From the top level, `src/`; empty for the top level itself.
@@ -168,7 +168,7 @@ impl<'a> Walk<'a> {
                     continue;
                 }
             };
-            // Git ignores no file that it tracks. Most files are tracked, and comparing them with all rules would take long.
+            // Git never ignores a tracked file. Most files are tracked, and comparing them with all rules would take long.
             let tracked = if metadata.is_dir() { None } else { self.tracked.remove(&name) };
             if tracked.is_none() && rules.hides(&name, metadata.is_dir()) {
                 continue;
@@ -200,7 +200,7 @@ impl<'a> Walk<'a> {
         Ok(true)
     }
 
-    /// Reads what a repository tracks, and visits its config files and hooks.
+    /// Reads the tracked files of a repository, and visits its config files and hooks.
     fn enter_repository(&mut self, repository: &Repository, name: &str) -> Result<(), GitError> {
         if self.before.is_none() {
             self.rules.read_excludes(name, &repository.common_dir);
@@ -226,7 +226,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// TrackedFile files that a rule hides, that are gone, or that are submodules.
+    /// Tracked files that a rule hides, that are gone, or that are submodules.
     fn tracked_elsewhere(&mut self) -> Result<(), GitError> {
         let mut left: Vec<(String, TrackedFile)> = std::mem::take(&mut self.tracked).into_iter().collect();
         left.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -284,7 +284,7 @@ impl<'a> Walk<'a> {
         self.found.insert(self.repository.relative(name).into_owned(), file);
     }
 
-    /// Notes that something is there whose content is unknown, unless it was deleted a moment ago.
+    /// Records a file with unknown content, unless it was deleted a moment ago.
     fn unreadable(&mut self, name: String, error: &io::Error) {
         if error.kind() != io::ErrorKind::NotFound {
             self.find(name, FileState { kind: FileKind::Unreadable, ..FileState::default() });
@@ -301,7 +301,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Our own folder, and the worktrees that Claude Code makes for agents.
+    /// Our own folder, and Claude Code's worktrees for agents.
     fn is_ours(&self, name: &str, path: &Path) -> bool {
         let Some(below) = name.strip_prefix(&self.repository.prefix) else { return false };
         let is_worktree = || {

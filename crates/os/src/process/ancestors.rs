@@ -1,4 +1,4 @@
-//! The processes above this one: their command lines and folders, and the variables that they were started with.
+//! The ancestors of this process: their command lines, folders and initial variables.
 
 use std::path::PathBuf;
 
@@ -12,18 +12,17 @@ const MAX_ANCESTORS: usize = 64;
 /// A process above this one.
 pub struct Ancestor {
     pub arguments: Vec<String>,
-    /// The folder that it is in. None if that is not shown to us.
+    /// Its current folder. `None` if the system hides it.
     pub folder: Option<PathBuf>,
 }
 
-/// The arguments of the processes above this one, the nearest first.
+/// The arguments of the ancestors, the nearest first.
 #[must_use]
 pub fn command_lines() -> Vec<Vec<String>> {
     all().into_iter().map(|process| process.arguments).collect()
 }
 
-/// The processes above this one, the nearest first. Empty where the system does not show them, and where one of them belongs to
-/// somebody who hides it.
+/// The ancestors, the nearest first. Empty if the system does not show them, or hides one of them.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn all() -> Vec<Ancestor> {
@@ -47,11 +46,11 @@ pub fn all() -> Vec<Ancestor> {
     Vec::new()
 }
 
-/// The nearest process above this one that was started with one of these variables. A command can unset a variable for itself, but
-/// not for the process that runs it.
+/// The nearest ancestor that was started with one of these variables. A command can unset a variable for itself, but not for the
+/// process that runs it.
 #[cfg(target_os = "linux")]
 #[must_use]
-pub fn given(variables: &[&str]) -> Option<u32> {
+pub fn started_with(variables: &[&str]) -> Option<u32> {
     let is_given = |variable: &[u8]| {
         let name = variable.split(|byte| *byte == b'=').next().unwrap_or_default();
         variables.iter().any(|given| given.as_bytes() == name)
@@ -70,7 +69,7 @@ pub fn given(variables: &[&str]) -> Option<u32> {
 
 #[cfg(not(target_os = "linux"))]
 #[must_use]
-pub fn given(_variables: &[&str]) -> Option<u32> {
+pub fn started_with(_variables: &[&str]) -> Option<u32> {
     None
 }
 

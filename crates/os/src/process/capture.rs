@@ -21,8 +21,8 @@ pub enum Retention {
     Shown(usize),
 }
 
-/// Creates the file for a stream that is too long to be shown. The argument is the stream's name. Where nothing is saved there is
-/// none, and what is not shown is discarded.
+/// Creates the file for a stream that is too long to be shown. The argument is the stream's name. Without it, nothing is saved,
+/// and output that is not shown is discarded.
 pub type Spill<'a> = &'a mut (dyn FnMut(&'static str) -> io::Result<(File, PathBuf)> + Send);
 
 /// The limit of a stream's file, so that a runaway command does not fill the disk.
@@ -170,7 +170,7 @@ impl StreamCapture {
     }
 }
 
-/// What is left of a stream after the command has ended.
+/// The captured part of a stream after the command has ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CapturedOutput {
     name: &'static str,
@@ -186,7 +186,7 @@ pub struct CapturedOutput {
 
 impl CapturedOutput {
     /// A stream of a command that is not executed.
-    pub fn given(name: &'static str, text: &str, limit: usize) -> CapturedOutput {
+    pub fn of_text(name: &'static str, text: &str, limit: usize) -> CapturedOutput {
         let mut capture = StreamCapture::new(name, Retention::Shown(limit));
         let mut nowhere =
             |_: &'static str| Err(io::Error::new(io::ErrorKind::Unsupported, "no command was executed"));
@@ -228,13 +228,13 @@ impl CapturedOutput {
         }
     }
 
-    /// What was kept of it, as it was printed; whether that is all is a question of [`CapturedOutput::is_cut`].
+    /// The captured text, as it was printed. [`CapturedOutput::is_cut`] says whether it is complete.
     #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.head).into_owned()
     }
 
-    /// Whether there is more of it than what was kept.
+    /// Whether the captured text is incomplete.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.bytes > self.head.len() as u64
@@ -247,14 +247,14 @@ impl CapturedOutput {
         }
     }
 
-    /// What is shown: at most `max_lines` lines, the first and the last, with a line between that says what is
-    /// missing and where it is. Nothing for a stream that is empty or not shown.
+    /// The shown part: at most `max_lines` lines, the first and the last, with a line between them that says what is missing and
+    /// where it is. `None` if the stream is empty or not shown.
     #[must_use]
     pub fn excerpt(&self, max_lines: Option<u32>) -> Option<String> {
         self.excerpt_with(max_lines, clean)
     }
 
-    /// The same for a user, to whom tags mean nothing.
+    /// The same for a user, for whom tags have no meaning.
     #[must_use]
     pub fn printable(&self) -> Option<String> {
         self.excerpt_with(None, printable)
@@ -313,7 +313,7 @@ enum Side {
     Tail,
 }
 
-/// Without the line that was cut in two, unless it is the only one.
+/// Without the line that was cut, unless it is the only one.
 fn whole_lines(bytes: &[u8], side: Side) -> &[u8] {
     let kept = match side {
         Side::Head => memchr::memrchr(b'\n', bytes).and_then(|at| bytes.get(..=at)),

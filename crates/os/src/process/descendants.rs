@@ -1,4 +1,4 @@
-//! The processes of one command, also those that left its group or whose parents have died (Linux).
+//! The processes of one command, including those that left its group or whose parents have died (Linux).
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -8,11 +8,11 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
 
 use super::ID_VARIABLE;
 
-/// What tells the processes of one command from all others.
+/// Distinguishes the processes of one command from all others.
 pub(super) struct Family {
     /// In the environment of its processes, unless they cleared it.
     id: String,
-    /// Our children that do not belong to it: those that earlier commands left, and commands that run at the same time.
+    /// Our children that do not belong to it: those of earlier commands, and of commands that run in parallel.
     others: Vec<i32>,
 }
 
@@ -25,7 +25,7 @@ impl Family {
         Family { id, others: own_children() }
     }
 
-    /// These processes and their groups do not belong to it, even if their environment has no id.
+    /// Excludes these processes and their groups, even if their environment has no id.
     pub(super) fn excludes(&mut self, ids: impl Iterator<Item = u32>) {
         self.others.extend(ids.filter_map(|id| i32::try_from(id).ok()));
     }
@@ -64,7 +64,7 @@ pub(super) fn process_stat(pid: i32) -> Option<ProcessStat> {
 }
 
 fn own_children() -> Vec<i32> {
-    // Nearly always there is none, and this system call says so without reading a file.
+    // Nearly always there is none, and this system call shows that without reading a file.
     let of_every_kind = WaitIdOptions::from_bits_retain(libc::__WALL.cast_unsigned());
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT | of_every_kind;
     let any = waitid(WaitId::All, look);
@@ -89,7 +89,7 @@ fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_nonzero().get()
 }
 
-/// Whether the process carries the id of another command that does not run inside of this one.
+/// Whether the process has the id of another command that does not run inside this one.
 fn belongs_elsewhere(pid: i32, id: &str) -> bool {
     let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else { return false };
     let prefix = format!("{ID_VARIABLE}=");
@@ -99,8 +99,8 @@ fn belongs_elsewhere(pid: i32, id: &str) -> bool {
     found.is_some_and(|found| !found.strip_prefix(id.as_bytes()).is_some_and(is_inside))
 }
 
-/// All living processes of the command whose shell is `shell`: its descendants, and orphans that came to us since it
-/// started. Zombies among the latter are reaped on the way.
+/// All living processes of the command with the shell `shell`: its descendants, and orphans that became our children since it
+/// started. Zombies among the orphans are reaped.
 pub(super) fn living(shell: Pid, family: &Family) -> Vec<Pid> {
     let tree = process_tree();
     let orphans = tree.get(&own_pid()).into_iter().flatten().copied();

@@ -1,4 +1,4 @@
-//! The signals that ask us to stop, and those that our children must not inherit.
+//! The signals that stop us, and the signals that our children must not inherit.
 
 use std::io::{PipeReader, PipeWriter};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,14 +9,14 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 const STOP_SIGNALS: [i32; 3] = [SIGTERM, SIGINT, SIGHUP];
 
-/// Becomes readable with the first signal and stays so: once asked to stop, always asked to stop.
+/// Becomes readable with the first signal and stays so.
 static ARRIVED: OnceLock<Option<PipeReader>> = OnceLock::new();
 
-/// The signal that came last, 0 for none.
+/// The last signal, 0 for none.
 static WHICH: AtomicI32 = AtomicI32::new(0);
 
-/// Installs the handlers with the first command: before it there is nothing to clean up, and the default action is right.
-/// What is returned becomes readable when a signal has come.
+/// Installs the handlers with the first command: before it there is nothing to clean up, and the default action is right. The
+/// returned pipe becomes readable when a signal arrives.
 pub(super) fn register() -> Option<&'static PipeReader> {
     // A signal that comes while its handler is being installed would be lost.
     ARRIVED.get_or_init(|| with_signals_blocked(install_handlers)).as_ref()
@@ -69,18 +69,17 @@ pub(super) fn reset_sigchld() {
     set_action(libc::SIGCHLD, libc::SIG_DFL);
 }
 
-/// A file that may not grow (`ulimit -f`) is an error of its write, which is reported, and not the end of a hook that blocks.
+/// A file that may not grow (`ulimit -f`) is a reported write error, and not the end of a hook that blocks.
 pub(super) fn ignore_file_size_signal() {
     set_action(libc::SIGXFSZ, libc::SIG_IGN);
 }
 
-/// In a child between fork and exec: what we ignore would be ignored by it too.
+/// In a child between fork and exec: it would inherit the signals that we ignore.
 pub(super) fn restore_file_size_signal() {
     set_action(libc::SIGXFSZ, libc::SIG_DFL);
 }
 
-/// In a child between fork and exec, where our handlers would report to us what was meant for the child. The mask and
-/// SIGPIPE are reset by std.
+/// In a child between fork and exec, where our handlers would report the child's signals to us. Std resets the mask and SIGPIPE.
 pub(super) fn reset_in_child() {
     for signal in STOP_SIGNALS {
         set_action(signal, libc::SIG_DFL);

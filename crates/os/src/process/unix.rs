@@ -17,7 +17,7 @@ use super::signals::{self, set_nonblocking};
 use super::watch::WatchedProcess;
 use super::{ProcessKind, Sink, Start, Status, Stream};
 
-/// How often processes are polled that cannot wake us up.
+/// How often processes without a pidfd are polled.
 const TICK: Duration = Duration::from_millis(10);
 
 /// As much as a pipe holds by default.
@@ -32,9 +32,9 @@ pub(super) struct ChildProcess<'a> {
     pid: Pid,
     kind: ProcessKind,
     status: Option<Status>,
-    /// Readable when the process has ended; `None` where the system has no such thing.
+    /// Readable when the process has ended. `None` if the system has no pidfd.
     pidfd: Option<OwnedFd>,
-    /// Readable when we are asked to stop.
+    /// Readable when we receive a signal to stop.
     stop: Option<&'static PipeReader>,
     stdin: Option<(PipeWriter, &'a [u8])>,
     stdout: Option<PipeReader>,
@@ -45,7 +45,7 @@ pub(super) struct ChildProcess<'a> {
 }
 
 impl<'a> ChildProcess<'a> {
-    /// The command is consumed, since it holds the process's ends of the pipes.
+    /// The command is consumed, because it holds the process's ends of the pipes.
     pub(super) fn start(start: Start<'a>) -> io::Result<Self> {
         let Start { mut command, kind, stdin } = start;
         let stdin = stdin.map(|input| stdin_pipe(&mut command).map(|pipe| (pipe, input))).transpose()?;
@@ -86,7 +86,7 @@ impl<'a> ChildProcess<'a> {
         self.child.id()
     }
 
-    /// Notes the processes that run at the same time, so that they are not taken for its own.
+    /// Records the parallel processes, so that they are not mistaken for its own.
     pub(super) fn has_neighbours(&mut self, ids: &[u32]) {
         #[cfg(target_os = "linux")]
         if let Some(family) = &mut self.family {
@@ -104,19 +104,19 @@ impl<'a> ChildProcess<'a> {
                 *rest = rest.get(written..).unwrap_or_default()
             }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-            // All is written, or the process does not want it: closed either way.
+            // All is written, or the process does not read it: closed either way.
             _ => self.stdin = None,
         }
     }
 
     fn is_gone(&mut self) -> bool {
         self.exit_status().is_some()
-            && self.others().is_empty()
+            && self.descendants().is_empty()
             && (self.kind == ProcessKind::Attached || test_kill_process_group(self.pid).is_err())
     }
 
     fn signal_all(&mut self, signal: Signal) {
-        for pid in self.others() {
+        for pid in self.descendants() {
             let _ = kill_process(pid, signal);
         }
         if self.kind != ProcessKind::Attached {
@@ -128,7 +128,7 @@ impl<'a> ChildProcess<'a> {
     }
 
     /// The descendants of a command, wherever they are now.
-    fn others(&self) -> Vec<Pid> {
+    fn descendants(&self) -> Vec<Pid> {
         #[cfg(target_os = "linux")]
         {
             self.family.as_ref().map(|family| descendants::living(self.pid, family)).unwrap_or_default()
@@ -144,7 +144,7 @@ impl WatchedProcess for ChildProcess<'_> {
             self.status = match self.child.try_wait() {
                 Ok(ended) => ended.map(status_of),
                 Err(error) if error.kind() == ErrorKind::Interrupted => None,
-                // Somebody else has taken its status: that it ended is all that is known.
+                // Another process has reaped its status: we only know that it ended.
                 Err(_) => Some(Status::Killed(0)),
             };
         }
@@ -184,10 +184,10 @@ impl WatchedProcess for ChildProcess<'_> {
         let over = Instant::now() + grace;
         while Instant::now() < over && !self.is_gone() {
             self.pump(Some(TICK.min(over.saturating_duration_since(Instant::now()))), sink);
-            // With its pipes closed, there may be nothing to wait for but the process, which has ended already.
+            // With its pipes closed, there may be nothing to wait for except the process, which has already ended.
             std::thread::sleep(Duration::from_millis(1));
         }
-        // What is killed may have forked a moment before: again, until nobody is left.
+        // A killed process may have forked a moment before: repeat until none is left.
         for _ in 0..50 {
             if self.is_gone() {
                 break;
@@ -230,7 +230,7 @@ fn stdin_pipe(command: &mut Command) -> io::Result<PipeWriter> {
     Ok(writer)
 }
 
-/// A child that lives on when we and our process group have ended.
+/// A child that outlives us and our process group.
 pub(super) fn detach(command: &mut Command) {
     prepare_child(command, Tie::Detached);
 }
@@ -238,7 +238,7 @@ pub(super) fn detach(command: &mut Command) {
 /// What a child has to do with us.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tie {
-    /// It keeps what the user's shell gave us, but for what we ignore ourselves.
+    /// It keeps what the user's shell gave us, except signals that we ignore ourselves.
     Attached,
     /// On Linux it dies when we are killed.
     Owned,

@@ -1,4 +1,4 @@
-//! The loop that watches a process until it has ended, the same on every platform.
+//! The loop that watches a process until it has ended. It is the same on every platform.
 
 use std::time::{Duration, Instant};
 
@@ -6,20 +6,20 @@ use super::{Sink, Status};
 
 use conclaude_core::dialect::claude::limits;
 
-/// Between SIGTERM and SIGKILL.
+/// The time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The same when we are asked to stop ourselves, and are soon killed.
+/// The same when we receive a signal ourselves, and will soon be killed.
 const GRACE_WHEN_STOPPED: Duration = Duration::from_millis(500);
 const _: () = assert!(GRACE_WHEN_STOPPED.as_millis() < limits::KILLED_AFTER.as_millis() / 2);
 
 /// A pipe never holds more than this, so no more is read of a process that has ended.
 const MAX_DRAIN: usize = 1 << 20;
 
-/// Nor for longer than this. What the process itself left in a pipe is there at once, and is one chunk of each.
+/// The time limit for that. The last output of the process is already in the pipes, and is one chunk of each.
 const MAX_DRAIN_TIME: Duration = Duration::from_millis(500);
 
-/// When a process is terminated, and the limit that it then ran into.
+/// The time when a process is terminated, and its timeout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline {
     at: Instant,
@@ -27,26 +27,26 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
-    /// `None` for a time that no clock reaches.
+    /// `None` for a time beyond the clock's range.
     pub(super) fn after(limit: Duration, now: Instant) -> Option<Self> {
         now.checked_add(limit).map(|at| Deadline { at, limit })
     }
 }
 
-/// A running process, as far as the loop needs to know it.
+/// A running process, as the loop sees it.
 pub(super) trait WatchedProcess {
     fn exit_status(&mut self) -> Option<Status>;
 
-    /// Waits until there is something to do, at most for this time, and hands over at most one chunk of each stream.
+    /// Waits until there is something to do, at most for this time, and passes on at most one chunk of each stream.
     fn pump(&mut self, wait: Option<Duration>, sink: &mut dyn Sink);
 
-    /// Hands over at most one chunk of each stream that has arrived already; the number of bytes.
+    /// Passes on at most one chunk of each stream that has already arrived. Returns the number of bytes.
     fn read_some(&mut self, sink: &mut dyn Sink) -> usize;
 
-    /// Asks the process and its children to end, and kills those that have not when the grace is over.
+    /// Terminates the process and its children, and kills the remaining ones after the grace time.
     fn terminate(&mut self, grace: Duration, sink: &mut dyn Sink);
 
-    /// The signal that asked us to stop, if the process is to be terminated then.
+    /// The signal to stop that we received, if the process must then be terminated.
     fn stop_signal(&self) -> Option<&'static str>;
 
     fn now(&self) -> Instant {
@@ -87,7 +87,7 @@ pub(super) fn watch(
     status
 }
 
-/// Reads what was printed before the end. A remaining child may keep the pipes open and print more; we do not wait for it.
+/// Reads the output from before the end. A remaining child may keep the pipes open and print more; we do not wait for it.
 fn drain(process: &mut impl WatchedProcess, sink: &mut dyn Sink) {
     let start = process.now();
     let mut total = 0;
@@ -216,7 +216,7 @@ mod tests {
         let (status, _) = watch_flood(&mut flood, None, usize::MAX);
         let drained = flood.now - start - 5 * flood.pace;
         assert_eq!((status, drained), (Status::Exited(0), MAX_DRAIN_TIME));
-        // However slow it is, what has arrived already is read.
+        // Even if it is slow, output that has arrived is read.
         let mut slow = Flood { exits_after: Some(0), pace: Duration::from_secs(60), ..Flood::new() };
         assert_eq!(watch_flood(&mut slow, None, usize::MAX), (Status::Exited(0), 1));
     }

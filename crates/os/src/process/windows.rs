@@ -15,16 +15,16 @@ use super::{Sink, Start, Status, Stream};
 /// How often the process is polled.
 const TICK: Duration = Duration::from_millis(10);
 
-/// How long we wait for output from before the end, while a remaining child keeps the pipes open.
+/// How long we wait for the last output while a remaining child keeps the pipes open.
 const DRAIN_WAIT: Duration = Duration::from_millis(100);
 
 const CHUNK: usize = 64 << 10;
 
-/// Without our console, and in a process group of its own.
+/// Without our console, and in its own process group.
 const DETACHED_PROCESS: u32 = 0x8;
 const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
 
-/// A child that lives on when we and our process group have ended.
+/// A child that outlives us and our process group.
 pub(super) fn detach(command: &mut Command) {
     command.creation_flags(DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP);
 }
@@ -37,7 +37,7 @@ pub(super) struct ChildProcess<'a> {
     child: Box<dyn ChildWrapper>,
     status: Option<Status>,
     chunks: Receiver<(Stream, Vec<u8>)>,
-    /// As on Unix, where what the process reads is not copied.
+    /// As on Unix, where the input is not copied.
     input: PhantomData<&'a [u8]>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> ChildProcess<'a> {
         command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::inherit() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut command = CommandWrap::from(command);
-        // Of every kind: who shares our console gets its Ctrl-C anyway.
+        // For every kind: every process on our console receives Ctrl-C.
         command.wrap(JobObject);
         let mut child = command.spawn()?;
         if let Some((mut pipe, input)) = child.stdin().take().zip(stdin) {
@@ -72,7 +72,7 @@ impl<'a> ChildProcess<'a> {
     /// A job object has only its own processes.
     pub(super) fn has_neighbours(&mut self, _: &[u32]) {}
 
-    /// Hands over the next chunk; how long it was.
+    /// Passes on the next chunk. Returns its length.
     fn receive(&mut self, wait: Duration, sink: &mut dyn Sink) -> Result<usize, RecvTimeoutError> {
         let (stream, chunk) = self.chunks.recv_timeout(wait)?;
         sink.chunk(stream, &chunk);
@@ -83,7 +83,7 @@ impl<'a> ChildProcess<'a> {
 impl WatchedProcess for ChildProcess<'_> {
     fn exit_status(&mut self) -> Option<Status> {
         if self.status.is_none() {
-            // The inner child is the process alone; the job would be waited for as a whole.
+            // The inner child is the process alone. Waiting for the job would include its children.
             self.status = match self.child.inner_mut().try_wait() {
                 Ok(ended) => ended.map(|status| Status::Exited(status.code().unwrap_or(1))),
                 Err(_) => Some(Status::Killed(0)),

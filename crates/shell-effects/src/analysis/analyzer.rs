@@ -1,4 +1,4 @@
-//! The analyzer: what is known at one point of a script, and what was found of it so far.
+//! The analyzer: the state at one point of a script, and everything found so far.
 
 use crate::analysis::combinations::Combinations;
 use crate::analysis::definitions::FunctionBody;
@@ -12,14 +12,14 @@ use crate::programs::program::{Place, Program};
 use crate::programs::table;
 use crate::{Context, Doubt, MAX_DEPTH, Script};
 
-/// Loops, functions and possible values lead to more commands than are written; there is an end to that. The unit is
-/// about a byte that is looked at.
+/// Loops, functions and possible values can multiply commands, so the work is limited. One unit is about one byte that is
+/// examined.
 const MAX_WORK: usize = 1 << 20;
 
-/// The time is looked at after this much work.
+/// The time is checked after this much work.
 const WORK_BETWEEN_LOOKS: usize = 1 << 12;
 
-/// Each is looked at with every `git clean`.
+/// Every `git clean` looks at each of them.
 const MAX_UNTRACKED: usize = 64;
 
 pub(crate) struct Analyzer<'a> {
@@ -31,7 +31,7 @@ pub(crate) struct Analyzer<'a> {
     pub(super) combinations: Combinations,
     pub(super) functions: FunctionLog,
     pub(super) jumps: Jumps,
-    /// What a shell runs when it ends, with the state in which that was set.
+    /// The code that a shell runs when it ends, with the state in which the trap was set.
     pub(super) traps: Vec<(Field, State)>,
     /// Files that were taken out of git's index.
     untracked: Vec<Field>,
@@ -39,49 +39,49 @@ pub(crate) struct Analyzer<'a> {
     pub(super) copies: Vec<(String, String)>,
     /// Variables with more than their value used: `${x:-y}`.
     pub(super) operated: Vec<String>,
-    /// Whether the words of the command at hand are those without a `TMPDIR`.
+    /// Whether the words of the current command are those without a `TMPDIR`.
     pub(super) without_tmpdir: bool,
-    /// How many files with settings of git are read, one because of the other.
+    /// How many git settings files have been read through includes.
     pub(crate) git_includes: usize,
     work: usize,
-    /// How much of it was done when the time was looked at.
+    /// The work that was done at the last check of the time.
     work_in_time: usize,
 }
 
-/// What holds for a part of the script, and is restored after it: see [`Analyzer::restoring`].
+/// What holds for a part of the script and is restored after it: see [`Analyzer::restoring`].
 #[derive(Clone)]
 pub(super) struct Scope {
-    /// What the command reads from.
+    /// The command's input.
     pub(super) input: Stream,
-    /// The file that this is, if it is one.
+    /// The file that the input comes from, if it is one.
     pub(super) input_file: Option<Field>,
-    /// Files without which the command does not run.
+    /// The command runs only if these files are missing.
     pub(super) missing: Vec<String>,
-    /// How many redirections to a file are around the command.
+    /// How many redirections to a file surround the command.
     pub(super) redirected: usize,
-    /// How many commands around this one run it as a part of their own text, and how many of them on another machine.
+    /// How many commands around this one run it as part of their own text, and how many of those run it on another machine.
     pub(super) inside: usize,
     pub(super) elsewhere: usize,
     /// Whether a shell on another machine runs it.
     pub(super) is_remote: bool,
     /// How many loops are around the command.
     pub(super) loops: usize,
-    /// How many parts of the script around it run while others do, or at a time that is not known.
+    /// How many parts of the script around it run in parallel, or at an unknown time.
     pub(super) unordered: usize,
     /// How deeply it is nested.
     pub(super) depth: usize,
-    /// How many copies of programs and scripts run it, each under another name.
+    /// How many copied programs and scripts, under other names, run it.
     pub(super) copies: usize,
-    /// The first command of the substitutions of the command at hand, and the first one of its pipeline.
+    /// The first command of the current command's substitutions, and the first one of its pipeline.
     pub(super) start: usize,
     pub(super) pipeline: usize,
 }
 
-/// What commands print.
+/// The output of commands.
 pub(super) struct Streams {
-    /// By the last command.
+    /// Of the last command.
     pub(super) output: Stream,
-    /// By the process substitutions of the command at hand.
+    /// Of the process substitutions of the current command.
     pub(super) process: Stream,
     /// Whether there are any.
     pub(super) has_process: bool,
@@ -93,16 +93,16 @@ pub(super) struct Streams {
     pub(super) opened: Vec<Field>,
 }
 
-/// The functions that were defined, with the state there, and those that were called.
+/// The defined functions, with the state at their definition, and the called ones.
 #[derive(Default)]
 pub(super) struct FunctionLog {
     pub(super) defined: Vec<(FunctionBody, State)>,
     pub(super) called: Vec<FunctionBody>,
-    /// What variables were before they became local, for each function that runs.
+    /// The variables as they were before they became local, for each running function.
     pub(super) locals: Vec<Vec<SavedVariable>>,
 }
 
-/// The states in which a part of the script may have been left early. They are joined where the script goes on.
+/// The states in which a part of the script may have been left early. They are joined at its end.
 #[derive(Default)]
 pub(super) struct Jumps {
     /// By `break` and `continue`: the innermost loop.
@@ -181,7 +181,7 @@ impl<'a> Analyzer<'a> {
         self.context.environment
     }
 
-    /// What is known of the program of this name.
+    /// It may still be another variable at the end.
     pub(crate) fn program(&self, name: &str) -> Option<&'static Program> {
         let own = self.context.programs.iter().find(|program| program.names.contains(&name));
         own.or_else(|| table::by_name(name))
@@ -203,7 +203,7 @@ impl Analyzer<'_> {
     }
 }
 
-/// What the command at hand reads and prints.
+/// What the current command reads and prints.
 impl Analyzer<'_> {
     pub(crate) fn input(&self) -> &Stream {
         &self.scope.input
@@ -230,12 +230,12 @@ impl Analyzer<'_> {
         std::mem::take(&mut self.streams.output)
     }
 
-    /// Whether a command or a file gets what is printed.
+    /// Whether a command or a file receives the output.
     pub(crate) fn is_captured(&self) -> bool {
         self.streams.prints.is_some()
     }
 
-    /// The commands of the pipeline at hand up to this one.
+    /// The commands of the current pipeline up to this one.
     pub(crate) fn pipeline_up_to(&self, command: usize) -> Vec<usize> {
         (self.scope.pipeline..command + 1).collect()
     }
@@ -243,7 +243,7 @@ impl Analyzer<'_> {
 
 /// Limits and doubts.
 impl Analyzer<'_> {
-    /// Counts work; false when it was too much, which ends the analysis.
+    /// Counts work. Returns false if it was too much, which ends the analysis.
     pub(crate) fn work(&mut self, amount: usize) -> bool {
         if self.work >= MAX_WORK {
             return false;
@@ -265,7 +265,7 @@ impl Analyzer<'_> {
         self.script.doubts.push(doubt);
     }
 
-    /// A program that is not known, with its arguments.
+    /// An unknown program with its arguments.
     pub(crate) fn unknown_words(&mut self, fields: &[Field]) {
         if self.scope.elsewhere > 0 {
             return;
@@ -277,7 +277,7 @@ impl Analyzer<'_> {
         self.doubt(Doubt::UnknownProgram { words, patterns, bases });
     }
 
-    /// The commands from here on hand their output to each other.
+    /// The commands from here on pass their output to each other.
     pub(super) fn joined(&mut self, start: usize) {
         self.joined_with(Vec::new(), start);
     }
@@ -293,9 +293,9 @@ impl Analyzer<'_> {
     }
 }
 
-/// Parts of a script that leave something as it was before.
+/// Parts of a script that restore something after them.
 impl Analyzer<'_> {
-    /// Runs something. One part of what is known, or of the scope, is the same afterwards as before.
+    /// Runs something, and then restores one part of the state or of the scope.
     pub(crate) fn restoring<P: Clone, T>(
         &mut self,
         part: fn(&mut Self) -> &mut P,
@@ -307,7 +307,7 @@ impl Analyzer<'_> {
         result
     }
 
-    /// Runs something; the scope is the same afterwards.
+    /// Runs something, and then restores the scope.
     pub(super) fn scoped<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         self.restoring(|analyzer| &mut analyzer.scope, run)
     }
@@ -327,7 +327,7 @@ impl Analyzer<'_> {
         });
     }
 
-    /// Runs something that others may run before, or at the same time.
+    /// Runs something in parallel with other commands, or in an unknown order.
     pub(super) fn unordered<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         let unordered: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.unordered;
         self.restoring(unordered, |analyzer| {
@@ -336,7 +336,7 @@ impl Analyzer<'_> {
         })
     }
 
-    /// Runs something in a subshell: of what it changes, only what is on the disk stays.
+    /// Runs something in a subshell: only its changes on the disk stay.
     pub(crate) fn subshell(&mut self, run: impl FnOnce(&mut Self)) {
         let outer = (std::mem::take(&mut self.jumps), std::mem::take(&mut self.traps));
         let disk = self.restoring(
@@ -351,7 +351,7 @@ impl Analyzer<'_> {
         (self.jumps, self.traps) = outer;
     }
 
-    /// A shell ends: what it runs then, and what is on the disk if it ended earlier.
+    /// A shell ends: runs its traps, and joins the state of the disk at earlier exits.
     pub(super) fn end_shell(&mut self) {
         for (code, state) in std::mem::take(&mut self.traps) {
             if self.state != state {
@@ -373,7 +373,7 @@ impl Analyzer<'_> {
         });
     }
 
-    /// Runs something in another directory, after the options that name it one after the other.
+    /// Runs something in the directory that these options name, one after the other.
     pub(crate) fn in_directory<'f>(
         &mut self,
         options: impl IntoIterator<Item = &'f Field>,
@@ -388,7 +388,7 @@ impl Analyzer<'_> {
         );
     }
 
-    /// Runs something in each of several ways, from the same state. After that, one of them has happened.
+    /// Runs something in each of several ways, from the same state. Afterwards, one of them has happened.
     pub(super) fn one_of<T>(&mut self, ways: impl IntoIterator<Item = T>, mut run: impl FnMut(&mut Self, T)) {
         let mut ways = ways.into_iter();
         let Some(first) = ways.next() else { return };
@@ -402,7 +402,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Runs the command of one that only runs another.
+    /// Runs the command of a wrapper.
     pub(crate) fn wrap(&mut self, command: usize, run: impl FnOnce(&mut Self)) {
         let before = self.script.commands.len();
         self.deeper(run);

@@ -11,7 +11,7 @@ use crate::programs::variables::{VariableUse, usage_of};
 use crate::syntax::tree::{AssignedValue, Assignment, Piece, Word};
 
 impl Analyzer<'_> {
-    /// Assigns, and remembers the commands that print the value.
+    /// Assigns, and stores which commands print the value.
     pub(crate) fn assign_printed(&mut self, assignment: &Assignment) {
         let start = self.script.commands.len();
         let mut by: Vec<usize> = Vec::new();
@@ -84,7 +84,7 @@ impl Analyzer<'_> {
         self.state.set(&assignment.name, value);
     }
 
-    /// A value that is the index of an array with a substitution is there to be evaluated, wherever that happens.
+    /// A value that is an array index with a substitution will be evaluated, wherever that happens.
     fn evaluate_hidden_values(&mut self, value: &Value) {
         let fields = match value {
             Value::Options(fields) => fields.as_slice(),
@@ -120,7 +120,7 @@ impl Analyzer<'_> {
                     self.doubt_script(name);
                 }
             }
-            // What other variables hold has been set by the user.
+            // The user has set the other variables.
             _ if self.state.variables.printed_by(name).is_empty() => {}
             _ => self.doubt_script(name),
         }
@@ -136,7 +136,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// `name+=value`: the old value with each of the new ones after it. An old one that is not known stays a gap.
+    /// `name+=value`: the old value followed by each new one. An unknown old value stays a gap.
     fn appended_to(&self, name: &str, values: Vec<Field>) -> Vec<Field> {
         let unknown = unknown_value(name);
         let old = match self.state.get(name) {
@@ -173,7 +173,7 @@ fn has_index(word: &Word) -> bool {
     matches!(word.first(), Some(Piece::Plain(text)) if text.starts_with('['))
 }
 
-/// A value that is one of several, some of them known: `x=${y:-main}`; or that is known in part: `x="cat $y"`.
+/// A value that has several possibilities, some of them known: `x=${y:-main}`; or that is partly known: `x="cat $y"`.
 fn partly_known(name: &str, fields: &[Field]) -> Value {
     if fields.len() > MAX_OPTIONS || fields.iter().all(is_wholly_unknown) {
         return Value::Unknown;
@@ -182,13 +182,13 @@ fn partly_known(name: &str, fields: &[Field]) -> Value {
     Value::one_of(fields.iter().map(of))
 }
 
-/// What stands for the value of a variable.
+/// The placeholder for the value of an unknown variable.
 fn unknown_value(name: &str) -> Field {
     let written = format!("${name}");
     Field { holes: vec![(0..written.len(), Quoting::Quoted)], ..Field::unknown(written) }
 }
 
-/// Whether there are too many fields to follow, or unknown ones.
+/// Whether there are unknown fields, or too many to follow.
 fn is_unclear(fields: &[Field]) -> bool {
     fields.len() > MAX_OPTIONS || fields.iter().any(|field| field.kind == FieldKind::Unknown)
 }

@@ -2,10 +2,10 @@
 
 use crate::syntax::tree::{Piece, Word};
 
-/// More words than this come from no command that is worth a look.
+/// No real command has more words.
 const MAX_WORDS: usize = 256;
 
-/// A piece of a word, or a part of one between braces.
+/// A piece of a word, or the part between braces.
 pub(crate) enum PieceRef<'p> {
     Whole(&'p Piece),
     Text(String),
@@ -55,7 +55,7 @@ fn pieces<'p>(atoms: &[Atom<'p>]) -> Vec<PieceRef<'p>> {
     out
 }
 
-/// All words that come of one; nothing when there are too many, or the braces are nested too deeply.
+/// All words that a word expands to. `None` if there are too many, or the braces are nested too deeply.
 fn expansions<'p>(atoms: &[Atom<'p>], budget: &mut usize, depth: usize) -> Option<Vec<Vec<Atom<'p>>>> {
     if depth > 8 {
         return None;
@@ -77,9 +77,9 @@ fn expansions<'p>(atoms: &[Atom<'p>], budget: &mut usize, depth: usize) -> Optio
 
 type Braces<'p> = (usize, usize, Vec<Vec<Atom<'p>>>);
 
-/// The first braces that mean something: where they open and close, and what is between their commas.
+/// The first braces with a meaning: where they open and close, and the parts between their commas.
 fn first_braces<'p>(atoms: &[Atom<'p>]) -> Option<Braces<'p>> {
-    // Where each open brace is, with the commas in it. A brace that is never closed is an ordinary character.
+    // Where each open brace is, with its commas. A brace that is never closed is an ordinary character.
     let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
     let mut found: Option<Braces<'p>> = None;
     for (at, atom) in atoms.iter().enumerate() {

@@ -13,7 +13,7 @@ use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::syntax::tree::Piece;
 use crate::{Access, Doubt};
 
-/// Each alias is looked for with every command.
+/// Each command looks for each alias.
 const MAX_ALIASES: usize = 64;
 
 pub(crate) fn cd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
@@ -35,7 +35,7 @@ pub(crate) fn cd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let goes_back = target.is_literal() && target.text == "-"
         || target.text == "$OLDPWD" && analyzer.state.get("OLDPWD").is_none();
     analyzer.state.directories.change(&target, goes_back);
-    // Paths that grow with every command are copied with every command.
+    // Each command copies the paths, so long paths cost work.
     analyzer.work(8 * analyzer.state.directories.length());
     if analyzer.state.disk.has_made(&target.text) {
         analyzer.state.directories.succeed();
@@ -77,7 +77,7 @@ pub(crate) fn trap(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     } else {
         // The command that runs at that time.
         analyzer.state.set("BASH_COMMAND", Value::Unknown);
-        // It may run at any time, and what it sets is set again and again.
+        // It may run at any time, and may set its variables many times.
         let before = analyzer.state.variables.clone();
         analyzer.one_of([true, false], |analyzer, runs| {
             if runs {
@@ -236,7 +236,7 @@ pub(crate) fn read(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// What `read -a` and `mapfile` make of an input that is known.
+/// The elements that `read -a` and `mapfile` read from a known input.
 fn elements(analyzer: &Analyzer<'_>, call: &Call<'_>) -> Option<Vec<Field>> {
     let Stream::Text(printed) = analyzer.input() else { return None };
     if printed.and_more || !printed.is_exact || !printed.text.is_literal() {
@@ -304,7 +304,7 @@ pub(crate) fn declare(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.make_local(saved);
         }
         match value {
-            // What the parser did not see as an assignment, since it is quoted.
+            // The parser did not see this as an assignment, because it is quoted.
             Some(value) => {
                 let is_known = value.kind != FieldKind::Unknown;
                 let value = if is_known { Value::one(value) } else { Value::Unknown };
@@ -319,7 +319,7 @@ pub(crate) fn declare(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// Whether an option of a shell switches on, or off, that each variable is exported: `-a`, `+a`, `-o allexport`.
+/// Whether an option of a shell starts or stops exporting each variable: `-a`, `+a`, `-o allexport`.
 fn exports_all(option: &str, next: &str) -> Option<bool> {
     let flags = option.strip_prefix(['-', '+']).filter(|flags| !flags.starts_with('-'))?;
     let is_meant = flags.contains('a') || flags.ends_with('o') && next == "allexport";

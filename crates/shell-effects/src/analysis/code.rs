@@ -1,4 +1,4 @@
-//! Code that a command runs: known, known in part, or not known before it runs.
+//! Code that a command runs: known, partly known, or unknown before it runs.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use crate::programs::{code_access, code_exclusions, editors, inline_calls};
 use crate::syntax::parser::is_name;
 use crate::{Access, CodeAccess, CodeLanguage, Doubt};
 
-/// Copies of copies are followed so far: in loops they multiply.
+/// The limit on copies of copies: loops multiply them.
 const MAX_COPIES: usize = 2;
 
 /// What runs a code.
@@ -20,7 +20,7 @@ const MAX_COPIES: usize = 2;
 pub(crate) enum Language {
     /// A shell of its own.
     NewShell,
-    /// The shell that runs the script: what it changes stays.
+    /// The shell that runs the script: its changes stay.
     ThisShell,
     /// An interpreter of another language, which is not read here.
     Other,
@@ -40,7 +40,7 @@ impl Analyzer<'_> {
         self.inline_code_with(interpreter, text, Vec::new());
     }
 
-    /// The same for code that is given further values by its arguments.
+    /// The same for code that gets further values from its arguments.
     pub(crate) fn inline_code_with(&mut self, interpreter: &str, mut text: String, more: Vec<Field>) {
         let mut given = self.given_values(interpreter, &text);
         given.extend(more);
@@ -76,7 +76,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The values that code is given: those of exported variables that it names, and its input.
+    /// The values that code gets: the exported variables that it names, and its input.
     fn given_values(&self, interpreter: &str, text: &str) -> Vec<Field> {
         let mut given = Vec::new();
         for variable in self.state.exports.variables().iter() {
@@ -118,7 +118,7 @@ impl Analyzer<'_> {
         self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), language, text, access, bases });
     }
 
-    /// Code in another language that the last command runs, and that is not known.
+    /// Unknown code in another language that the last command runs.
     pub(crate) fn unknown_code(&mut self, interpreter: &str, text: String) {
         self.runs_unknown(CodeLanguage::Other);
         self.inline_code(interpreter, text);
@@ -130,8 +130,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Code for a shell that is not known at all: any command may run. A variable that this script does not set has been set by
-    /// the user.
+    /// Unknown code for a shell: any command may run. A variable that this script does not set has been set by the user.
     fn unknown_script(&mut self, interpreter: &str, code: &Field) {
         self.runs_unknown(CodeLanguage::Shell);
         self.state.options.has_sourced = true;
@@ -147,7 +146,7 @@ impl Analyzer<'_> {
         self.doubt(Doubt::UnknownScript { interpreter: interpreter.to_owned(), command });
     }
 
-    /// Runs something whose commands count, but neither their effects nor what is not known of them.
+    /// Runs something whose commands count, but whose effects and doubts do not.
     pub(crate) fn only_commands(&mut self, run: impl FnOnce(&mut Self)) {
         let (effects, doubts) = (self.script.effects.len(), self.script.doubts.len());
         let side_effects = self.script.side_effects.len();
@@ -163,7 +162,7 @@ impl Analyzer<'_> {
         });
     }
 
-    /// Whether a command of this script decides what the unknown parts of a word are.
+    /// Whether a command of this script decides the unknown parts of a word.
     fn is_made_here(&self, word: &Field) -> bool {
         let is_set = |part: &str| match part.strip_prefix('$') {
             Some(name) if name.bytes().all(is_name) => {
@@ -172,7 +171,7 @@ impl Analyzer<'_> {
                     || self.state.get(name).is_some()
                     || self.state.exports.has(name)
             }
-            // `$@` and its like, where the arguments are those of this script.
+            // `$@` and similar, if the arguments are those of this script.
             Some(name) => {
                 name.len() > 1 || self.state.positional.as_ref().is_none_or(|fields| !fields.is_empty())
             }
@@ -200,7 +199,7 @@ impl Analyzer<'_> {
             self.subshell(|analyzer| analyzer.script_without_arithmetic(&text));
         }
         self.script_text(&text);
-        // What it prints is printed by the commands in it.
+        // The commands in it print its output.
         self.streams.output = Stream::Nothing;
     }
 
@@ -209,7 +208,7 @@ impl Analyzer<'_> {
         self.code_of(input, interpreter, language, &[]);
     }
 
-    /// The same for a shell of its own with arguments: `bash -s ARGUMENTS`.
+    /// The same for a separate shell with arguments: `bash -s ARGUMENTS`.
     pub(crate) fn script_from_input(&mut self, interpreter: &str, arguments: &[Field]) {
         let input = self.scope.input.clone();
         self.code_of(input, interpreter, Language::NewShell, arguments);
@@ -290,8 +289,8 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A command ran. Its substitutions are the commands from `start`, and it is the one at `own`. If it runs what they or
-    /// earlier commands print, they are one pipeline.
+    /// A command ran. Its substitutions are the commands from `start`, and its own index is `own`. If it runs the output of these
+    /// or of earlier commands, they form one pipeline.
     pub(crate) fn ran(&mut self, start: usize, own: usize) {
         let ran = self.script.commands.get(own..).unwrap_or_default();
         let Some(runs) = ran.iter().find(|command| command.unknown_code.is_some()) else { return };
@@ -308,7 +307,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A command that is what other commands print.
+    /// A command whose words are the output of other commands.
     pub(crate) fn printed_command(&mut self, fields: &[Field]) {
         let Some(first) =
             fields.first().filter(|first| matches!(first.kind, FieldKind::Unknown | FieldKind::Tree))
@@ -341,7 +340,7 @@ fn has_double_parentheses(text: &str) -> bool {
     text.match_indices("((").any(|(at, _)| !text.get(..at).unwrap_or_default().ends_with('$'))
 }
 
-/// Whether nothing of a text is known.
+/// Whether a text is completely unknown.
 pub(crate) fn is_wholly_unknown(text: &Field) -> bool {
     let mut at = 0;
     let mut is_blank = |end: usize, next: usize| {
@@ -356,7 +355,7 @@ pub(crate) fn is_wholly_unknown(text: &Field) -> bool {
                     && is_blank(text.text.len(), text.text.len()))
 }
 
-/// A text as code, in which each unknown part is a variable.
+/// A text as code, with a variable for each unknown part.
 pub(crate) fn as_code(text: &Field) -> Cow<'_, str> {
     if text.kind != FieldKind::Unknown {
         return text.shown().into();

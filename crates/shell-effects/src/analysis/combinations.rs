@@ -1,19 +1,19 @@
-//! Variables that may have one of several values: a command runs once for each combination of those that it uses.
+//! Variables with several possible values: a command runs once for each combination of the variables that it uses.
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::stream::Stream;
 use crate::syntax::tree::{Item, List};
 
-/// How many combinations are tried for one command. After that the variables are unknown.
+/// The most combinations that are tried for one command. After that the variables are unknown.
 const MAX_COMBINATIONS: usize = 64;
 
-/// Which of its possible values each variable has at the moment.
+/// The current choice among the possible values of each variable.
 #[derive(Debug, Default)]
 pub(crate) struct Combinations {
     picked: Vec<(String, usize, usize)>,
-    /// What substitutions printed, which see all of these values at once.
+    /// What substitutions printed: it depends on all of these values at once.
     printed: Vec<(*const Item, Stream)>,
-    /// Not the first combination: substitutions ran already.
+    /// Not the first combination: substitutions have already run.
     pub(crate) is_repeated: bool,
     /// Too many combinations: the variables are unknown.
     pub(crate) gives_up: bool,
@@ -31,7 +31,7 @@ impl Combinations {
         Some(0)
     }
 
-    /// What a substitution printed before.
+    /// What a substitution printed earlier.
     pub(crate) fn printed(&self, list: &List) -> Option<&Stream> {
         self.printed.iter().find(|(known, _)| *known == list.as_ptr()).map(|(_, output)| output)
     }

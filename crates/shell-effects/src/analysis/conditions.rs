@@ -1,4 +1,4 @@
-//! Conditions that say whether a file is there: `[ -f .env ] || cp .env.example .env` never changes a file that exists.
+//! Conditions that test whether a file exists: `[ -f .env ] || cp .env.example .env` never changes an existing file.
 
 use crate::analysis::analyzer::Analyzer;
 use crate::syntax::tree::{Command, CommandKind, Item, List, Piece, Word};
@@ -7,12 +7,12 @@ use crate::{Access, Base, Target};
 /// A file whose existence is tested.
 pub(super) struct TestedFile {
     pub(super) path: String,
-    /// Whether the test succeeds if there is one.
+    /// Whether the test succeeds if the file exists.
     pub(super) is_there: bool,
 }
 
 impl TestedFile {
-    /// The same for the case that the test fails.
+    /// The same file, for the case that the test fails.
     pub(super) fn otherwise(self) -> TestedFile {
         TestedFile { is_there: !self.is_there, ..self }
     }
@@ -26,7 +26,7 @@ pub(super) fn tested_by(condition: &List) -> Option<TestedFile> {
     }
 }
 
-/// The file that `test -f FILE`, `[ ! -e FILE ]` or `[[ -f FILE ]]` is about.
+/// The file that `test -f FILE`, `[ ! -e FILE ]` or `[[ -f FILE ]]` tests.
 pub(super) fn tested_file(pipeline: &[Command]) -> Option<TestedFile> {
     let [Command { kind, redirects }] = pipeline else { return None };
     if !redirects.is_empty() {
@@ -55,7 +55,7 @@ pub(super) fn tested_file(pipeline: &[Command]) -> Option<TestedFile> {
     }
 }
 
-/// The text of a word, if it is nothing but a text.
+/// The text of a word that is only a text.
 fn text(word: &Word) -> Option<&str> {
     match word.as_slice() {
         [Piece::Plain(text) | Piece::Quoted(text)]
@@ -68,7 +68,7 @@ fn text(word: &Word) -> Option<&str> {
 }
 
 impl Analyzer<'_> {
-    /// Runs something that only happens if a file is missing.
+    /// Runs something that happens only if a file is missing.
     pub(crate) fn if_missing(&mut self, path: &str, run: impl FnOnce(&mut Self)) {
         let missing: fn(&mut Self) -> &mut Vec<String> = |analyzer| &mut analyzer.scope.missing;
         self.restoring(missing, |analyzer| {
@@ -77,7 +77,7 @@ impl Analyzer<'_> {
         });
     }
 
-    /// Whether a file would be written only if it were missing, and it is there: then nothing happens to it.
+    /// Whether a file would be written only if it were missing, but it exists. Then it does not change.
     pub(super) fn is_kept(&self, access: Access, target: &Target) -> bool {
         let (Target::Path(path) | Target::Into { directory: path, .. }) = target else { return false };
         if !matches!(access, Access::Write | Access::Update) || !self.scope.missing.contains(path) {

@@ -1,5 +1,5 @@
-//! Walks through a script in the order in which it would run: what may run, what may run more than once, and what is known
-//! after that.
+//! Walks through a script in the order in which it would run: what may run, what may run more than once, and the state after
+//! that.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ use crate::syntax::tree::{Command, CommandKind, Item, Join, List, Pipeline, Word
 use crate::{Context, Doubt, MAX_DEPTH, Script};
 
 const MAX_FUNCTIONS: usize = 64;
-/// A loop that still changes something then is not followed.
+/// A loop that still changes something after this many runs is not followed.
 const MAX_RUNS: usize = 64;
 
 /// What a script does.
@@ -68,7 +68,7 @@ impl Analyzer<'_> {
             if skipped.last() != Some(&without) {
                 skipped.push(without);
             }
-            // The states of a chain this long are joined early: it would take too long to keep all of them.
+            // The states of such a long chain are joined early: keeping all of them would take too long.
             if skipped.len() > MAX_DEPTH {
                 let state = skipped.swap_remove(1);
                 self.state.join(&state);
@@ -85,7 +85,7 @@ impl Analyzer<'_> {
 
     fn pipeline(&mut self, pipeline: &Pipeline) {
         let start = self.script.commands.len();
-        // Only this part of the scope: `exec > FILE` redirects what follows it.
+        // Restores only this part of the scope: `exec > FILE` redirects what follows.
         let first: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.pipeline;
         self.restoring(first, |analyzer| {
             analyzer.scope.pipeline = start;
@@ -144,7 +144,7 @@ impl Analyzer<'_> {
         self.ran(start, body);
     }
 
-    /// Calls a function, if there may be one of this name; whether there is one for certain.
+    /// Calls a function, if there may be one of this name. Returns whether there certainly is one.
     pub(crate) fn call(&mut self, name: &str, arguments: &[Field]) -> bool {
         let Some(function) = self.state.functions.get(name).cloned() else { return false };
         let bodies = function.bodies.as_slice().iter().map(Some);
@@ -165,21 +165,21 @@ impl Analyzer<'_> {
         function.is_certain
     }
 
-    /// Variables that were local are what they were before.
+    /// Restores the variables that were local.
     fn end_locals(&mut self) {
         for saved in self.functions.locals.pop().unwrap_or_default().iter().rev() {
             if self.state.locals.contains(&saved.name) {
                 self.state.variables.put_back(saved);
                 continue;
             }
-            // It may have been another variable to the end.
+            // It may still be another variable at the end.
             let mut without = self.state.clone();
             without.variables.put_back(saved);
             self.state.join(&without);
         }
     }
 
-    /// Runs what `return` leaves, with its own arguments where it has some.
+    /// Runs something that `return` ends, with its own arguments if it has some.
     pub(crate) fn returning(&mut self, arguments: Option<&[Field]>, run: impl FnOnce(&mut Self)) {
         let outer = self.jumps.returns.take();
         let run = |analyzer: &mut Self| {
@@ -201,7 +201,7 @@ impl Analyzer<'_> {
         self.jumps.returns = outer;
     }
 
-    /// Functions that were only defined may be called in ways that we do not see.
+    /// Defined functions that no command calls may be called in ways that we do not see.
     fn uncalled_functions(&mut self) {
         for (body, state) in std::mem::take(&mut self.functions.defined) {
             if !self.functions.called.contains(&body) {
@@ -220,7 +220,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The same as a shell runs it for which `((` opens two subshells. A text that such a shell cannot parse, it does not run.
+    /// Runs a text as a shell does for which `((` opens two subshells. Such a shell does not run a text that it cannot parse.
     pub(crate) fn script_without_arithmetic(&mut self, text: &str) {
         if let Ok(list) = parser::parse_without_arithmetic(text, self.scope.depth + 1) {
             self.deeper(|analyzer| analyzer.list(&list));
@@ -332,7 +332,7 @@ impl Analyzer<'_> {
 
     fn case(&mut self, word: &Word, arms: &[(Vec<Word>, List)]) {
         self.substitutions(word);
-        // None of the patterns may match.
+        // Perhaps no pattern matches.
         self.one_of([None].into_iter().chain(arms.iter().map(Some)), |analyzer, arm| {
             let Some((patterns, body)) = arm else { return };
             for pattern in patterns {
@@ -343,7 +343,7 @@ impl Analyzer<'_> {
         self.blur();
     }
 
-    /// Runs a body until one more run changes nothing. What changes again and again becomes unknown.
+    /// Runs a body until one more run changes nothing. A value that keeps changing becomes unknown.
     pub(crate) fn repeated(&mut self, body: impl FnMut(&mut Self)) {
         let loops: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.loops;
         self.restoring(loops, |analyzer| {
@@ -359,7 +359,7 @@ impl Analyzer<'_> {
             let before = self.state.clone();
             let first = self.script.commands.len();
             body(self);
-            // The last run may be the one that did not happen.
+            // Perhaps the last run did not happen.
             self.state.join(&before);
             if let Some(left) = self.jumps.loops.take() {
                 self.state.join(&left);
@@ -384,8 +384,8 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A run of a loop, which starts at `first`, adds its commands again. The state refers to those of the runs before it where
-    /// they are the same, so that it does not change with every run. The loop itself starts at `start`.
+    /// A repeated run of a loop, from `first`, adds its commands again. The state then refers to the same commands of earlier
+    /// runs, so that it does not change with every run. The loop itself starts at `start`.
     fn same_commands(&mut self, start: usize, first: usize) {
         let commands = self.state.commands_from(first);
         if start == first || !self.work(commands.len() * (first - start) / 8) {
@@ -422,7 +422,7 @@ impl Analyzer<'_> {
                 None => Value::Unknown,
             },
         };
-        // Over no words the body never runs; that it might is the safer assumption.
+        // Without words the body never runs. Assuming that it might is safer.
         let value = match value {
             Value::Options(options) if options.as_slice().is_empty() => Value::Unknown,
             value => value,

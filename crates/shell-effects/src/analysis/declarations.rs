@@ -25,7 +25,7 @@ impl Analyzer<'_> {
         if !has(&['l', 'u', 'c']) {
             return;
         }
-        // Assignments of the same command follow: they are not among the words.
+        // The assignments of the same command follow: they are not among its words.
         self.state.options.changes_case = true;
         for name in fields.iter().skip(1).filter(|field| !field.text.starts_with('-')) {
             let name = name.text.split('=').next().unwrap_or_default();
@@ -33,8 +33,8 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Makes the assignments of one command. Before a declaration all values are expanded, so that one does not see another; other
-    /// shells expand them in turn.
+    /// Makes the assignments of one command. For a declaration, all values are expanded first, so that none sees another one.
+    /// Other shells expand them in turn.
     pub(super) fn assign_all(&mut self, assignments: &[Assignment], declares: bool) {
         let before =
             if declares && assignments.len() > 1 { Some(self.state.variables.clone()) } else { None };
@@ -63,7 +63,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Whether a declaration is for the function that runs.
+    /// Whether a declaration is local to the running function.
     pub(super) fn is_local(&self, fields: &[Field]) -> bool {
         let is_global = || fields.iter().any(|field| field.text.starts_with('-') && field.text.contains('g'));
         let is_in_function = !self.functions.locals.is_empty();
@@ -74,7 +74,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A variable is another one until the function ends.
+    /// The variable is another one until the function ends.
     pub(super) fn make_local(&mut self, saved: SavedVariable) {
         let Err(at) = self.state.locals.binary_search(&saved.name) else { return };
         std::rc::Rc::make_mut(&mut self.state.locals).insert(at, saved.name.clone());

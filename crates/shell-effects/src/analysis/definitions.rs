@@ -10,7 +10,7 @@ use crate::syntax::tree::Command;
 pub(crate) struct FunctionBody(pub(crate) Rc<Command>);
 
 impl PartialEq for FunctionBody {
-    /// Mostly it is the same place in a script. A text that is evaluated again has the same content.
+    /// Usually both are the same place in a script. A text that is evaluated again has the same content.
     fn eq(&self, other: &FunctionBody) -> bool {
         Rc::ptr_eq(&self.0, &other.0) || self.0 == other.0
     }
@@ -67,7 +67,7 @@ impl<T: Clone + PartialEq> Definitions<T> {
         }
     }
 
-    /// The name may have lost its meaning.
+    /// The name may have lost its definition.
     pub(crate) fn undefine(&mut self, name: &str) {
         if let Ok(at) = self.position(name)
             && let Some(definition) = Rc::make_mut(&mut self.0).get_mut(at)
@@ -104,7 +104,7 @@ impl<T: Clone + PartialEq> Definitions<T> {
         Definitions(Rc::new(all))
     }
 
-    /// Whether each meaning that a name has in others is possible here as well.
+    /// Whether each definition in others is possible here as well.
     #[cfg(test)]
     pub(crate) fn covers(&self, other: &Definitions<T>) -> bool {
         let has = |theirs: &Definition<T>| {

@@ -7,7 +7,7 @@ use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::variables::Alternatives;
 use crate::paths::normalise_text;
 
-/// With more possible directories, the current one is unknown.
+/// If more directories are possible, the current one is unknown.
 const MAX_BASES: usize = 8;
 /// Directories with longer paths do not exist.
 const MAX_LENGTH: usize = 4096;
@@ -15,11 +15,11 @@ const MAX_LENGTH: usize = 4096;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Directories {
     current: Alternatives<Base>,
-    /// Where we are if the last `cd` failed; nothing where that is the same.
+    /// The directory if the last `cd` failed. `None` if that is the same.
     after_failure: Option<Alternatives<Base>>,
-    /// What `cd -` goes back to.
+    /// The target of `cd -`.
     previous: Option<Rc<Alternatives<Base>>>,
-    /// What `popd` goes back to. Below the first one nothing is known.
+    /// The targets of `popd`. Below the first one nothing is known.
     pushed: Vec<Alternatives<Base>>,
 }
 
@@ -38,12 +38,12 @@ impl Directories {
         self.current.as_slice()
     }
 
-    /// Nobody knows where we are.
+    /// The current directory becomes unknown.
     pub(crate) fn lose(&mut self) {
         self.current = Alternatives::one(Base::Unknown);
     }
 
-    /// The current directory becomes another one, which is certainly there.
+    /// Enters a directory that certainly exists.
     pub(crate) fn enter(&mut self, directory: &Field) {
         self.current = self.moved(directory);
     }
@@ -93,7 +93,7 @@ impl Directories {
         self.previous.as_deref().map_or(&[], Alternatives::as_slice)
     }
 
-    /// How long the paths are.
+    /// The length of the paths.
     pub(crate) fn length(&self) -> usize {
         let length =
             |base: &Base| if let Base::At(at) | Base::IfMissing { at, .. } = base { at.len() } else { 0 };
@@ -168,7 +168,7 @@ fn union(mine: &Alternatives<Base>, theirs: &Alternatives<Base>) -> Alternatives
     if all.as_slice().len() > MAX_BASES { Alternatives::one(Base::Unknown) } else { all }
 }
 
-/// The directory after `cd target`, without looking at the disk, as the shell does it.
+/// The directory after `cd target`, as the shell computes it without reading the disk.
 pub(crate) fn moved(base: &Base, target: &Field) -> Base {
     if target.kind != FieldKind::Literal || target.text == "-" || target.text.starts_with('+') {
         return Base::Unknown;

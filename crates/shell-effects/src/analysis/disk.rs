@@ -1,4 +1,4 @@
-//! What a script changed on the disk before: files that it wrote, and directories that it made.
+//! A script's earlier changes on the disk: files that it wrote, and directories that it made.
 
 use std::rc::Rc;
 
@@ -11,9 +11,9 @@ pub(crate) const SOMEWHERE: &str = "\0/";
 
 /// The content of further files is unknown, like that of every other file then.
 const MAX_FILES: usize = 64;
-/// Copies of further files are not followed, so that there is room for what is written.
+/// Copies of further files are not followed, which leaves room for written files.
 const MAX_COPIES: usize = 32;
-/// Further directories are taken for missing.
+/// Further directories are assumed to be missing.
 const MAX_DIRECTORIES: usize = 256;
 /// After more of them, any file may have been written.
 const MAX_PIECES: usize = 16;
@@ -24,9 +24,9 @@ const MAX_PARTS: usize = 128;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct WrittenFile {
     path: Rc<str>,
-    /// What may be in it. [`Stream::File`] is what was in it before the script.
+    /// What the file may contain. [`Stream::File`] is its content before the script.
     parts: Alternatives<Stream>,
-    /// Whether it is exactly the one part. Otherwise each may be in it, once, often or not at all.
+    /// Whether the content is exactly this one part. Otherwise each part may occur never, once or often.
     is_exact: bool,
     /// The commands that wrote it, in ascending order.
     pub(crate) by: Vec<usize>,
@@ -37,7 +37,7 @@ impl WrittenFile {
         WrittenFile { path: path.into(), parts: Alternatives::one(content), is_exact: true, by: Vec::new() }
     }
 
-    /// The file as it is if either of two things happened to it.
+    /// The file, if either of two things happened to it.
     pub(crate) fn join(&self, other: &WrittenFile) -> WrittenFile {
         let is_exact = self.is_exact && other.is_exact && self.parts == other.parts;
         let parts = self.parts.union(&other.parts);
@@ -52,7 +52,7 @@ impl WrittenFile {
         self.parts.as_slice()
     }
 
-    /// The content as one stream. What was in the file before is part of it only where nothing else is.
+    /// The content as one stream. The content before the script is part of it only if there is nothing else.
     pub(crate) fn content(&self) -> Stream {
         if let [content] = self.parts() {
             return content.clone();
@@ -65,7 +65,7 @@ impl WrittenFile {
         all
     }
 
-    /// Whether what is known of its content has this text.
+    /// Whether the known part of its content has this text.
     pub(crate) fn contains(&self, text: &str) -> bool {
         let has = |part: &Stream| matches!(part, Stream::Text(printed) if printed.text.text.contains(text));
         self.parts().iter().any(has)
@@ -107,7 +107,7 @@ impl Disk {
         self.files.binary_search_by(|file| (*file.path).cmp(path))
     }
 
-    /// What was written to a file; nothing for one that is as it was.
+    /// What was written to a file. `None` if it is unchanged.
     pub(crate) fn written(&self, path: &str) -> Option<WrittenFile> {
         match self.position(path) {
             Ok(at) => self.files.get(at).map(|file| (**file).clone()),
@@ -279,7 +279,7 @@ impl Disk {
         (Rc::new(files), is_full)
     }
 
-    /// This disk, or an earlier one of it, for the files that had been written then.
+    /// This disk, or an earlier state of it, for the files that had been written by then.
     pub(crate) fn or_earlier(&self, earlier: &Disk) -> Disk {
         let mut disk = self.clone();
         for (at, file) in self.files.iter().enumerate() {
@@ -299,8 +299,7 @@ impl Disk {
         disk
     }
 
-    /// The content of a file that differs from what it was becomes unknown. What is known of it stays, but nothing is added
-    /// any more.
+    /// Content that differs from before becomes unknown. Its known parts stay, but no more are added.
     pub(crate) fn widen(&mut self, other: &Disk) {
         for at in 0..self.files.len() {
             let Some(file) = self.files.get(at) else { return };
@@ -326,7 +325,7 @@ impl Disk {
         self.files.iter().flat_map(|file| file.by.iter().copied())
     }
 
-    /// Refers to other commands instead.
+    /// Replaces the references to commands.
     pub(crate) fn refer(&mut self, to: impl Fn(usize) -> usize) {
         for at in 0..self.files.len() {
             let Some(file) = self.files.get(at) else { return };
@@ -347,7 +346,7 @@ impl Disk {
         Rc::new(self.made.iter().filter(|made| other.has_made(made)).cloned().collect())
     }
 
-    /// Whether each content that a file has on another disk is possible here as well.
+    /// Whether each possible content on another disk is possible here as well.
     #[cfg(test)]
     pub(crate) fn covers(&self, other: &Disk) -> bool {
         let is_covered = |file: &Rc<WrittenFile>| {

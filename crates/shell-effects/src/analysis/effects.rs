@@ -1,4 +1,4 @@
-//! Commands and effects as they are collected.
+//! Collects commands and effects.
 
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ use crate::{Access, Base, Doubt, Effect, Quoting, SimpleCommand, Target, Unknown
 const MAX_COPIED: usize = 16;
 
 impl Analyzer<'_> {
-    /// Adds a command; its index.
+    /// Adds a command and returns its index.
     pub(crate) fn add_command(&mut self, fields: &[Field], redirects_to_file: bool) -> usize {
         let words: Vec<String> = fields.iter().map(Field::shown).collect();
         let text = words.join(" ");
@@ -73,7 +73,7 @@ impl Analyzer<'_> {
         self.script.commands.get_mut(command)
     }
 
-    /// What is touched because of an option of the command.
+    /// Effects that an option of the command causes.
     pub(crate) fn by_option(&mut self, option: &str, touch: impl FnOnce(&mut Self)) {
         let start = self.script.effects.len();
         touch(self);
@@ -82,7 +82,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// By this option a command runs or writes something, and nothing else is known of that.
+    /// The command runs or writes something unknown through this option.
     pub(crate) fn acts_by(&mut self, option: &str, command: usize) {
         if let Some(command) = self.command_mut(command) {
             command.acts_by.push(option.to_owned());
@@ -98,7 +98,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Adds an effect on what a word names.
+    /// Adds an effect on the file that a word names.
     pub(crate) fn touch(&mut self, access: Access, field: &Field, command: usize) {
         let target = match field.kind {
             FieldKind::Literal => Target::Path(field.text.clone()),
@@ -156,7 +156,7 @@ impl Analyzer<'_> {
     /// What a word names that is not known. None if that is nothing.
     fn unknown_target(&self, access: Access, field: &Field) -> Option<Target> {
         let pattern = match access {
-            // Like any search through all files.
+            // It is like any search through all files.
             Access::Read if field.text == SEARCHED => return None,
             Access::Write if self.is_github_file(field) => return None,
             Access::Read => self.pattern_of_unset(field).or_else(|| self.pattern_of_installed(field)),
@@ -170,7 +170,7 @@ impl Analyzer<'_> {
         })
     }
 
-    /// The same for a file, or a directory with all that is in it.
+    /// The same for a file, or a directory with everything in it.
     pub(crate) fn touch_tree(&mut self, access: Access, field: &Field, command: usize) {
         match field.kind {
             FieldKind::Literal => self.effect(access, Target::Tree(field.text.clone()), command),
@@ -180,11 +180,11 @@ impl Analyzer<'_> {
     }
 
     pub(crate) fn effect(&mut self, access: Access, target: Target, command: usize) {
-        // Files of another machine are not those that rules protect.
+        // Rules do not protect files on another machine.
         if self.scope.elsewhere > 0 || !self.work(32) {
             return;
         }
-        // Like any search through all files.
+        // It is like any search through all files.
         if target == Target::WorkTree && access == Access::Read {
             return;
         }
@@ -223,7 +223,7 @@ impl Analyzer<'_> {
 }
 
 impl Analyzer<'_> {
-    /// What of a word is not known.
+    /// The unknown parts of a word.
     fn unknown_parts(&self, word: usize, field: &Field) -> Vec<UnknownPart> {
         let part = |part: std::ops::Range<usize>, quoting| {
             let is_spelled = self.is_spelled(field, field.text.get(part.clone()).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! What a command does not say itself: values of variables that it does not set, and directories.
+//! What a command does not show itself: values of variables that it does not set, and directories.
 
 use std::ops::Range;
 use std::path::Path;
@@ -10,8 +10,7 @@ use crate::programs::program::{Action, PathChange, Program};
 use crate::syntax::parser::is_name;
 use crate::{Access, Base, Effect, Quoting, SimpleCommand, Target};
 
-/// Answers questions about the place where a command runs. It is asked only where a command uses the answer; nothing means that
-/// the answer is not known.
+/// Answers questions about the place where a command runs. It is asked only if a command needs the answer. `None` means unknown.
 pub trait Environment {
     /// The value of a variable.
     fn variable(&self, _name: &str) -> Option<String> {
@@ -23,12 +22,12 @@ pub trait Environment {
         None
     }
 
-    /// Whether there is a file or a directory.
+    /// Whether a file or a directory exists.
     fn is_there(&self, _path: &str) -> Option<bool> {
         None
     }
 
-    /// Whether there is a file, which is not a directory or a link.
+    /// Whether it exists and is neither a directory nor a link.
     fn is_file(&self, _path: &str) -> Option<bool> {
         None
     }
@@ -38,32 +37,32 @@ pub trait Environment {
         None
     }
 
-    /// The files that a pattern of the shell matches, if they are not too many.
+    /// The files that a shell pattern matches, unless they are too many.
     fn matched(&self, _pattern: &str) -> Option<Vec<String>> {
         None
     }
 
-    /// The text of a file, if it is not long.
+    /// The text of a file, unless it is long.
     fn text(&self, _path: &str) -> Option<String> {
         None
     }
 
-    /// The names in an archive that `tar` unpacks, if nothing of it leads out of the directory into which it is unpacked.
+    /// The names in an archive that `tar` unpacks, unless one leads out of the target directory.
     fn tar_members(&self, _archive: &str) -> Option<Vec<String>> {
         None
     }
 
-    /// The same of an archive that `unzip` unpacks.
+    /// The same for an archive that `unzip` unpacks.
     fn zip_members(&self, _archive: &str) -> Option<Vec<String>> {
         None
     }
 
-    /// A setting of go, which is a directory.
+    /// A setting of go that is a directory.
     fn go_setting(&self, _name: &str) -> Option<String> {
         None
     }
 
-    /// The absolute path of a directory that is given from the one in which the command starts.
+    /// The absolute path of a directory. The path is relative to the directory where the command starts.
     fn directory(&self, _path: &str) -> Option<String> {
         None
     }
@@ -78,7 +77,7 @@ pub trait Environment {
         None
     }
 
-    /// Whether the analysis has to stop now. It ends in [`crate::Doubt::OutOfTime`] then.
+    /// Whether the analysis must stop now. It then ends with [`crate::Doubt::OutOfTime`].
     fn is_out_of_time(&self) -> bool {
         false
     }
@@ -90,7 +89,7 @@ pub struct UnknownEnvironment;
 
 impl Environment for UnknownEnvironment {}
 
-/// The files by which a step of GitHub Actions hands something on. Only its runner sets these variables.
+/// The files through which a step of GitHub Actions passes on values. Only its runner sets these variables.
 const GITHUB_FILES: [&str; 5] =
     ["$GITHUB_ENV", "$GITHUB_OUTPUT", "$GITHUB_PATH", "$GITHUB_STATE", "$GITHUB_STEP_SUMMARY"];
 
@@ -102,9 +101,9 @@ const OF_SHELL: &[&str] = &[
     "match", "modules", "nameddirs", "options", "parameters", "path", "pipestatus", "prompt", "reply", "status", "userdirs", "words",
 ];
 
-/// Variables that nobody sets.
+/// Unset variables.
 impl Analyzer<'_> {
-    /// Whether neither the script nor its environment sets a variable. What a file sets that is sourced is not known.
+    /// Whether neither the script nor its environment sets a variable. A sourced file may set any variable.
     pub(crate) fn is_unset(&self, name: &str) -> bool {
         let is_of_shell = name.starts_with("BASH") || name.starts_with("COMP") || OF_SHELL.contains(&name);
         !name.is_empty()
@@ -129,7 +128,7 @@ impl Analyzer<'_> {
             || self.is_operated(name)
     }
 
-    /// Whether all that is not known of a word are variables that nobody sets.
+    /// Whether all unknown parts of a word are unset variables.
     pub(crate) fn is_of_unset(&self, word: &Field) -> bool {
         let is_unset = |(part, _): &(Range<usize>, Quoting)| {
             let name = word.text.get(part.clone()).and_then(|part| part.strip_prefix('$'));
@@ -138,12 +137,12 @@ impl Analyzer<'_> {
         word.kind == FieldKind::Unknown && !word.holes.is_empty() && word.holes.iter().all(is_unset)
     }
 
-    /// The same where the word has nothing else.
+    /// Whether a word consists only of unset variables.
     pub(crate) fn is_only_unset(&self, word: &Field) -> bool {
         self.is_of_unset(word) && without_holes(word).is_empty()
     }
 
-    /// The path that a word names if variables that nobody sets are empty. From the root on, it is only one of many.
+    /// The path of a word if its unset variables are empty. If it starts at the root, it is only one of many.
     pub(crate) fn path_without_unset(&self, word: &Field) -> Option<String> {
         if !self.is_of_unset(word) {
             return None;
@@ -153,7 +152,7 @@ impl Analyzer<'_> {
         if path.is_empty() || path.ends_with('/') || is_at_root { None } else { Some(path) }
     }
 
-    /// A pattern for a path in a known directory. Only the values of unset variables in it are not known.
+    /// A pattern for a path in a known directory, whose only unknown parts are unset variables.
     pub(crate) fn pattern_of_unset(&self, word: &Field) -> Option<String> {
         let start = word.holes.first()?.0.start;
         if start == 0 || word.text.contains("..") || !self.is_of_unset(word) {
@@ -170,22 +169,22 @@ impl Analyzer<'_> {
         Some(pattern)
     }
 
-    /// Whether a path is in a directory below `/` that does not exist: `rm "$TMPDIR/x"` without a `TMPDIR`.
+    /// Whether a path is in a missing directory below `/`: `rm "$TMPDIR/x"` without a `TMPDIR`.
     pub(crate) fn is_nowhere(&self, target: &Target) -> bool {
         let (Target::Path(path) | Target::Tree(path)) = target else { return false };
         let first = path.strip_prefix('/').and_then(|path| path.split('/').next()).unwrap_or_default();
         let is_name = !first.is_empty() && !path.split('/').any(|part| matches!(part, "." | ".."));
-        // A directory that the script makes, or a link, is somewhere.
+        // A directory or link that the script makes would exist.
         is_name && !self.has_made_files() && self.environment().is_there(&format!("/{first}")) == Some(false)
     }
 
-    /// Whether a command before may have made a file, a directory or a link.
+    /// Whether an earlier command may have made a file, a directory or a link.
     pub(super) fn has_made_files(&self) -> bool {
         let makes = |effect: &Effect| !matches!(effect.access, Access::Read | Access::Delete);
         self.script.effects.iter().any(makes)
     }
 
-    /// The files that a pattern matches, where that is known: the names of some may be those of protected files elsewhere.
+    /// The files that a pattern matches, if that is known. Without this, a harmless name could match protected files elsewhere.
     pub(crate) fn matched_files(&self, word: &Field) -> Vec<Field> {
         let found = match (word.kind, self.state.bases()) {
             (FieldKind::Glob, [Base::At(at)]) if word.written.is_none() => {
@@ -201,7 +200,7 @@ impl Analyzer<'_> {
         files
     }
 
-    /// Whether a pattern of the shell may match a directory.
+    /// Whether a shell pattern may match a directory.
     pub(crate) fn may_match_directory(&self, pattern: &str) -> bool {
         let is_known = |base: &Base| match base {
             Base::At(at) if at.is_empty() => self.environment().has_directory(pattern) == Some(false),
@@ -214,14 +213,14 @@ impl Analyzer<'_> {
         self.has_made_files() || !self.state.bases().iter().all(is_known)
     }
 
-    /// Whether a word is one of the files of GitHub Actions, and the script does not say otherwise.
+    /// Whether a word is one of the files of GitHub Actions, and the script does not redefine it.
     pub(crate) fn is_github_file(&self, word: &Field) -> bool {
         GITHUB_FILES.contains(&word.text.as_str())
             && word.text.strip_prefix('$').is_some_and(|name| !self.is_set_here(name))
     }
 }
 
-/// What is known of a word.
+/// The known parts of a word.
 fn without_holes(word: &Field) -> String {
     let mut known = String::new();
     let mut at = 0;
@@ -271,14 +270,14 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Whether a program may be given one of these variables.
+    /// Whether a program may get one of these variables.
     pub(crate) fn may_be_given(&self, variables: &[&str]) -> bool {
         let is_given = |name: &&str| self.is_set_here(name) || self.environment().is_set(name) == Some(true);
         self.state.options.has_sourced || variables.iter().any(is_given)
     }
 
-    /// The path of a file that no command before this one can have written, nor one that runs at the same time: this one is
-    /// written in the script itself, and what follows it waits for it.
+    /// The path of a file that no earlier or parallel command can have written. This command is written in the script itself, and
+    /// the following ones wait for it.
     fn earlier_file(&self, file: &Field, command: usize) -> Option<String> {
         let Scope { loops, depth, inside, unordered, .. } = self.scope;
         if [loops, depth, inside, unordered].iter().any(|count| *count > 0) || !self.traps.is_empty() {
@@ -331,7 +330,7 @@ impl Analyzer<'_> {
             && !self.script.commands.iter().any(sets)
     }
 
-    /// Whether the script defines no other program of this name, nor says where to look for it.
+    /// Whether the script neither defines another program of this name nor changes where programs are searched.
     pub(crate) fn is_usual(&self, name: &str) -> bool {
         self.state.functions.get(name).is_none()
             && self.state.aliases.get(name).is_none()
@@ -344,14 +343,14 @@ impl Analyzer<'_> {
         self.is_usual(name) && !self.is_set_here("PATH")
     }
 
-    /// Whether the current directory is surely neither the one of the call, nor below or above it.
+    /// Whether the current directory is certainly not the one of the call, nor one below or above it.
     pub(crate) fn is_outside_start(&self) -> bool {
         let Some(start) = self.environment().directory("") else { return false };
         let is_part = |whole: &str, part: &str| Path::new(whole).starts_with(part);
         self.current_directory().is_some_and(|at| !is_part(&at.text, &start) && !is_part(&start, &at.text))
     }
 
-    /// The top level of the work tree around the current directory; the directory itself where there is none.
+    /// The top level of the work tree around the current directory, or the directory itself if there is none.
     pub(crate) fn top_level(&self) -> Option<Field> {
         if !self.is_plain_git() {
             return None;

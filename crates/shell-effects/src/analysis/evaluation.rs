@@ -8,16 +8,16 @@ use crate::analysis::variables::Value;
 use crate::syntax::parser::Parser;
 use crate::syntax::tree::{Piece, Word};
 
-/// What it takes to evaluate a short text.
+/// The cost of evaluating a short text.
 const EVALUATION_WORK: usize = 64;
 
 /// More variables are not followed from one piece of arithmetic, which is a doubt.
 const MAX_EVALUATED: usize = 128;
 
 impl Analyzer<'_> {
-    /// Runs the substitutions in a text that is expanded when it is used: `${x@P}`, the index of an array.
+    /// Runs the substitutions in a text that is expanded on use: `${x@P}`, an array index.
     pub(crate) fn evaluate(&mut self, text: &str) {
-        // The values of variables may name each other in texts: each level would evaluate all of them again.
+        // Values of variables may name each other: each level would evaluate all of them again.
         if !self.work(EVALUATION_WORK + text.len()) {
             return;
         }
@@ -58,7 +58,7 @@ impl Analyzer<'_> {
         self.evaluate_values(used);
     }
 
-    /// Arithmetic in an index, an offset or a value: what is in quotes there, and the values of the variables that it names.
+    /// Arithmetic in an index, an offset or a value: its quoted text, and the values of its variables.
     pub(crate) fn evaluate_index(&mut self, word: &Word) {
         let texts: Vec<String> = side_effects::substituted(word).map(str::to_owned).collect();
         for text in texts {
@@ -76,7 +76,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The values of variables in arithmetic are arithmetic themselves, in which other variables are named.
+    /// The values of variables in arithmetic are arithmetic themselves, and may name other variables.
     fn evaluate_values(&mut self, names: Vec<String>) {
         let (mut open, mut seen) = (names, Vec::new());
         while let Some(name) = open.pop() {
@@ -97,7 +97,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// What is known of the values of a variable, or of an argument.
+    /// The known values of a variable or an argument.
     fn literal_values(&self, name: &str) -> Vec<String> {
         let values: &[Field] = match self.state.get(name) {
             Some(Value::Options(values)) => values.as_slice(),
@@ -113,7 +113,7 @@ impl Analyzer<'_> {
         values.iter().filter(|value| value.is_literal()).map(|value| value.text.clone()).collect()
     }
 
-    /// Whether arithmetic sets harmless variables only, and evaluates nothing that a command of this script printed.
+    /// Whether arithmetic sets only harmless variables, and evaluates nothing that a command of this script printed.
     pub(crate) fn is_harmless_arithmetic(&self, word: &Word) -> bool {
         let used = word.iter().filter_map(|piece| match piece {
             Piece::Parameter { name, .. } => Some(name.as_str()),

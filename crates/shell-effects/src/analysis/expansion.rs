@@ -14,7 +14,7 @@ use crate::syntax::tree::{List, Operation, Piece, Word};
 impl Analyzer<'_> {
     /// All fields of a word.
     pub(crate) fn fields(&mut self, word: &Word) -> Vec<Field> {
-        // In quotes it is one name, and one of those that are listed if there is only one.
+        // In quotes it is one name. If several are listed, it is none of them.
         if let [Piece::Substitution { list, text, quoted: true }] = word.as_slice()
             && self.substitution(list, text).is_none()
             && let Some(files) = self.listed_files(word)
@@ -154,7 +154,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The word of `${name-word}` without quotes around it: its parts without quotes are split.
+    /// The unquoted word of `${name-word}`: its unquoted parts are split.
     fn default_word(&mut self, word: &Word, partial: &mut FieldBuilder, fields: &mut Vec<Field>) {
         for (at, piece) in word.iter().enumerate() {
             match piece {
@@ -170,7 +170,7 @@ impl Analyzer<'_> {
         if at == 0 { self.tilde(text, false, partial) } else { partial.plain(text) }
     }
 
-    /// Values without quotes are split, and are patterns.
+    /// Unquoted values are split, and are patterns.
     fn unquoted(&mut self, values: Vec<Field>, partial: &mut FieldBuilder, fields: &mut Vec<Field>) {
         let separators = self.separators();
         for (index, value) in values.iter().enumerate() {
@@ -196,7 +196,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The characters of `IFS`, where they are known.
+    /// The characters of `IFS`, if they are known.
     pub(crate) fn separators(&self) -> Option<String> {
         match self.state.get("IFS") {
             None => Some(" \t\n".to_owned()),
@@ -243,14 +243,14 @@ impl Analyzer<'_> {
     fn process_substitution(&mut self, list: &List, reads: bool) {
         let mut process = std::mem::take(&mut self.streams.process);
         let printed = self.scoped(|analyzer| {
-            // It gets what the command prints; only `tee` prints what it reads.
+            // It receives the output of the command. Only `tee` prints its input.
             if reads && !matches!(analyzer.scope.input, Stream::Text(_)) {
                 analyzer.set_input(Stream::Unknown);
             }
             analyzer.scope.unordered += 1;
             analyzer.printing(|analyzer| analyzer.in_substitution(|analyzer| analyzer.list(list)))
         });
-        // Which of several a descriptor is, is not followed.
+        // If there are several, which one a descriptor means is not followed.
         let is_only = process == Stream::Nothing;
         process.add(printed);
         if !is_only {
@@ -260,7 +260,7 @@ impl Analyzer<'_> {
         self.streams.has_process = true;
     }
 
-    /// What a substitution prints, where that is known.
+    /// The output of a substitution, if it is known.
     fn substitution(&mut self, list: &List, text: &str) -> Option<Field> {
         let output = match self.combinations.printed(list) {
             Some(output) => output.clone(),
@@ -277,7 +277,7 @@ impl Analyzer<'_> {
         known.or_else(|| self.printed_pattern(text))
     }
 
-    /// The pattern of what a program prints, unless the script has a function or an alias of that name.
+    /// The pattern of a program's output, unless the script has a function or an alias of that name.
     fn printed_pattern(&self, text: &str) -> Option<Field> {
         let pattern = self.pattern_of_output(text)?;
         let name = text.split_whitespace().next().unwrap_or_default();
@@ -291,7 +291,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The files that a substitution without quotes names, such as `$(find . -name x)`.
+    /// The files that an unquoted substitution names, such as `$(find . -name x)`.
     fn printed_files(&self, list: &List, text: &str, partial: &mut FieldBuilder, fields: &mut Vec<Field>) {
         match self.combinations.printed(list) {
             Some(Stream::Files(files)) if !partial.is_started => {
@@ -301,7 +301,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The files that a word names which is a substitution and nothing else.
+    /// The files that a word names, if it is only a substitution.
     pub(crate) fn listed_files(&self, word: &Word) -> Option<Vec<Field>> {
         let [Piece::Substitution { list, .. }] = word.as_slice() else { return None };
         match self.combinations.printed(list)? {
@@ -310,7 +310,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// What is printed without quotes is split, and may be patterns.
+    /// Unquoted output is split, and may contain patterns.
     fn printed_words(&mut self, printed: &Field, partial: &mut FieldBuilder, fields: &mut Vec<Field>) {
         match printed.kind {
             FieldKind::Literal => return self.unquoted(vec![printed.clone()], partial, fields),
@@ -347,7 +347,7 @@ impl Analyzer<'_> {
     }
 }
 
-/// `"$@"`: one field per value; the first and the last stick to what is around them.
+/// `"$@"`: one field per value. The first and the last one are joined with the text around them.
 fn join_list(values: Vec<Field>, partial: &mut FieldBuilder, fields: &mut Vec<Field>) {
     for (index, value) in values.into_iter().enumerate() {
         if index > 0 {

@@ -1,4 +1,4 @@
-//! Variables that programs are given, and those of them that make programs run something.
+//! Exported variables, and those that make programs run something.
 
 use std::rc::Rc;
 
@@ -17,9 +17,9 @@ use crate::{Access, Quoting};
 /// The variables that programs are given.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Exports {
-    /// As `NAME=value`. A variable that may have several values is there with each.
+    /// As `NAME=value`. A variable with several possible values has an entry for each.
     variables: Rc<Vec<String>>,
-    /// Whether programs are given each variable that is set, after `set -a`.
+    /// Whether each variable that is set is exported, after `set -a`.
     pub(crate) all: bool,
 }
 
@@ -45,12 +45,12 @@ impl Exports {
         Exports { variables: Rc::clone(&self.variables), all: false }
     }
 
-    /// Gives programs further variables, as `NAME=value`.
+    /// Exports further variables, as `NAME=value`.
     pub(crate) fn give(&mut self, variables: impl IntoIterator<Item = String>) {
         let mut last = String::new();
         for variable in variables {
             let name = variable.split('=').next().unwrap_or_default();
-            // A further value that it may have.
+            // One more possible value.
             if name == last {
                 Rc::make_mut(&mut self.variables).push(variable);
                 continue;
@@ -71,12 +71,12 @@ impl Exports {
         }
     }
 
-    /// Whether programs are given the variable.
+    /// Whether the variable is exported.
     pub(crate) fn has(&self, name: &str) -> bool {
         positions(&self.variables, name).next().is_some()
     }
 
-    /// The values that a variable may have.
+    /// The possible values of a variable.
     pub(crate) fn values<'e>(&'e self, name: &'e str) -> impl Iterator<Item = &'e str> {
         positions(&self.variables, name)
             .filter_map(|at| self.variables.get(at)?.split_once('=').map(|(_, value)| value))
@@ -131,14 +131,14 @@ pub(crate) fn file_of(value: &str) -> Field {
     file.finish(false)
 }
 
-/// Where the variable of a name is.
+/// The positions of a variable.
 fn positions<'v>(variables: &'v [String], name: &'v str) -> impl Iterator<Item = usize> + 'v {
     let is_of = move |variable: &str| variable.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
     variables.iter().enumerate().filter(move |(_, variable)| is_of(variable)).map(|(at, _)| at)
 }
 
 impl Analyzer<'_> {
-    /// What programs run because of variables that they are given, as `NAME=value`; `command` is the one that is given them.
+    /// What programs run because of their variables, as `NAME=value`. `command` is the one that gets them.
     pub(crate) fn run_variables(&mut self, given: &[String], command: usize) {
         for variable in given {
             let Some((name, value)) = variable.split_once('=').filter(|(_, value)| *value != "…") else {
@@ -252,7 +252,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// `export` and `declare -x`: programs are given these variables from now on.
+    /// `export` and `declare -x`: exports these variables from now on.
     pub(crate) fn export(&mut self, fields: &[Field], assigned: &[String]) {
         let Some((name, rest)) = fields.split_first() else { return };
         let is_export = |field: &Field| field.text.starts_with('-') && field.text.contains('x');
@@ -270,12 +270,12 @@ impl Analyzer<'_> {
         self.state.exports.give(given);
     }
 
-    /// How an assignment is shown that was made: once for each value that it may have.
+    /// The text of an assignment, once for each possible value.
     pub(crate) fn assigned(&self, assignment: &Assignment) -> Vec<String> {
         self.variables(&assignment.name)
     }
 
-    /// A variable with each of its values, as far as they are known.
+    /// A variable with each of its known values.
     pub(crate) fn variables(&self, name: &str) -> Vec<String> {
         match self.state.get(name) {
             Some(Value::Options(options)) => {
@@ -285,7 +285,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// How a value is given to a program: what is not known of it stays a variable in it, `cat ${file}`.
+    /// The text of a value for a program. Its unknown parts stay variables: `cat ${file}`.
     fn given(&self, name: &str, value: &Field) -> String {
         if is_wholly_unknown(value) {
             return value.shown();

@@ -1,4 +1,4 @@
-//! Which files of a work tree a command of git changes that names none.
+//! Which files a git command changes in a work tree if it names none.
 
 /// Kinds of files, as git tells them apart.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -7,7 +7,7 @@ pub struct Extent {
     /// Without the ignored ones.
     pub untracked: bool,
     pub ignored: bool,
-    /// Of the tracked ones only those that differ from the last commit.
+    /// Among the tracked files, only those that differ from the last commit.
     pub only_changed: bool,
 }
 

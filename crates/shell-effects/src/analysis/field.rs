@@ -1,11 +1,11 @@
-//! Words after all expansions, and how they are put together.
+//! Words after all expansions, and how they are built.
 
 use std::ops::Range;
 
 use crate::Quoting;
 use crate::syntax::parser::is_name;
 
-/// The variable that stands for what is not known.
+/// The variable that stands for unknown text.
 pub(crate) const UNKNOWN_WORD: &str = "unknown_output";
 
 /// A file of a directory, as a part of a word.
@@ -16,9 +16,9 @@ pub(crate) const FOUND: &str = "what was found";
 pub(crate) struct Field {
     pub(crate) text: String,
     pub(crate) kind: FieldKind,
-    /// What of the text is unknown, where that is not all of it.
+    /// The unknown parts of the text, unless all of it is unknown.
     pub(crate) holes: Vec<(Range<usize>, Quoting)>,
-    /// How a pattern is written that stands for what is not known.
+    /// The script's text for a pattern that stands for unknown text.
     pub(crate) written: Option<String>,
 }
 
@@ -59,7 +59,7 @@ impl Field {
         }
     }
 
-    /// What is not known, but matches a pattern.
+    /// Unknown text that matches a pattern.
     pub(crate) fn like(pattern: impl Into<String>, written: impl Into<String>) -> Field {
         Field { written: Some(written.into()), ..Field::new(pattern, FieldKind::Glob) }
     }
@@ -78,7 +78,7 @@ impl Field {
         crate::quoted(&self.shown())
     }
 
-    /// The same as a word of a script: what is not known stays so. A word that may be reserved is not quoted.
+    /// The same as a word of a script: unknown parts stay unknown. A word that may be reserved is not quoted.
     pub(crate) fn as_word(&self) -> String {
         match self.kind {
             FieldKind::Literal => crate::quoted_if_needed(&self.text),
@@ -111,7 +111,7 @@ fn unescaped(pattern: &str) -> String {
     out
 }
 
-/// A field that is being put together.
+/// A field under construction.
 #[derive(Default)]
 pub(crate) struct FieldBuilder {
     pub(crate) literal: String,
@@ -119,7 +119,7 @@ pub(crate) struct FieldBuilder {
     pub(crate) is_unknown: bool,
     pub(crate) is_tree: bool,
     pub(crate) is_started: bool,
-    /// Whether a value of it is a pattern, and not only its text.
+    /// Whether one of its values is a pattern.
     has_pattern: bool,
     holes: Vec<(Range<usize>, Quoting)>,
 }
@@ -142,7 +142,7 @@ impl FieldBuilder {
         self.is_started = true;
     }
 
-    /// What matches a pattern, as it is written.
+    /// Unknown text that matches a pattern, as it is written.
     pub(crate) fn like(&mut self, pattern: &str, written: &str) {
         self.literal.push_str(written);
         self.pattern.push_str(pattern);
@@ -151,7 +151,7 @@ impl FieldBuilder {
     }
 
     pub(crate) fn tree(&mut self, root: &str) {
-        // With text before or after it, it does not name a file that was found.
+        // With text before or after it, it does not name a found file.
         self.is_unknown |= self.is_started;
         self.quoted(root);
         self.is_tree = true;
@@ -201,7 +201,7 @@ impl FieldBuilder {
     }
 }
 
-/// A pattern in which a class with quoted members, such as `[a\]]`, is any character.
+/// A pattern in which a class with quoted members, such as `[a\]]`, matches any character.
 fn without_quoted_members(pattern: String) -> String {
     if !pattern.contains('\\') {
         return pattern;
@@ -227,7 +227,7 @@ fn without_quoted_members(pattern: String) -> String {
     out
 }
 
-/// How long the class at the start is, in bytes. A `]` is a member where it comes first or after a backslash.
+/// The length of the class at the start, in bytes. A `]` is a member if it comes first or after a backslash.
 fn class_length(text: &str) -> Option<usize> {
     let mut chars = text.char_indices().skip(1).peekable();
     chars.next_if(|(_, c)| matches!(c, '!' | '^'));

@@ -1,4 +1,4 @@
-//! Files below directories of installed programs, which a command prints: `cat $(npm root -g)/x/package.json`.
+//! Files below directories of installed programs that a command prints: `cat $(npm root -g)/x/package.json`.
 
 use crate::Base;
 use crate::analysis::analyzer::Analyzer;
@@ -13,7 +13,7 @@ enum Printed {
 }
 
 impl Analyzer<'_> {
-    /// A pattern for a file below a directory of installed programs, which a command prints.
+    /// A pattern for a file below a directory of installed programs that a command prints.
     pub(crate) fn pattern_of_installed(&self, word: &Field) -> Option<String> {
         let [(part, _)] = word.holes.as_slice() else { return None };
         let (printed, rest) = word.text.split_at_checked(part.end)?;
@@ -33,7 +33,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// What `python3 -c 'import x; print(x.__file__)'` prints of a module that is not the project's own.
+    /// What `python3 -c 'import x; print(x.__file__)'` prints about a module that is not part of the project.
     fn prints_module(&self, command: &str) -> Option<Printed> {
         let (program, code) = command.split_once(" -c ")?;
         let code = code.trim();

@@ -7,7 +7,7 @@ use crate::analysis::variables::{MAX_VARIABLES, Value};
 use crate::programs::system;
 use crate::syntax::tree::{Operation, Piece, Word};
 
-/// Longer values are not trimmed: each length is compared with the pattern.
+/// Longer values are not trimmed: the pattern is compared with each length.
 const MAX_TRIMMED: usize = 256;
 
 /// What a parameter stands for.
@@ -47,7 +47,7 @@ impl Analyzer<'_> {
             Some(Operation::Trim { suffix, longest, pattern }) => {
                 let pattern = self.scalar(pattern);
                 match found {
-                    // Where the shell is, is not known.
+                    // The directory of the shell is unknown.
                     ParameterValue::Fields(fields)
                         if matches!(name, "0" | "BASH")
                             && !fields.iter().any(|field| field.text.contains('/')) =>
@@ -55,7 +55,7 @@ impl Analyzer<'_> {
                         ParameterValue::Unknown
                     }
                     ParameterValue::Fields(fields) => {
-                        // Each length of the value is compared with the pattern.
+                        // The pattern is compared with each length of the value.
                         self.work(fields.iter().map(|field| field.text.len().pow(2) / 8).sum());
                         let trimmed: Option<Vec<Field>> =
                             fields.iter().map(|field| trim(field, &pattern, *suffix, *longest)).collect();
@@ -68,7 +68,7 @@ impl Analyzer<'_> {
                 self.substitutions(word);
                 self.evaluate_index(word);
                 self.sets_by(word);
-                // The first element has the index 0 or 1, as the shell has it.
+                // The first element has the index 0 or 1, depending on the shell.
                 ParameterValue::Unknown
             }
             Some(Operation::Indirect(word)) => {
@@ -117,12 +117,12 @@ impl Analyzer<'_> {
         if assigns && !matches!(&found, ParameterValue::Fields(_) if !is_empty) {
             self.assign_default(name, &found, &other);
         }
-        // What is assigned is a value of the variable, without quotes.
+        // The assigned value is a value of the variable, without quotes.
         let taken = |other: Field| {
             if assigns { ParameterValue::Fields(vec![other]) } else { ParameterValue::Default(other) }
         };
         match found {
-            // Nobody sets it.
+            // It is never set.
             ParameterValue::Unknown
                 if name == "TMPDIR"
                     && !matches!(operation, Some(Operation::Alternative(_)))
@@ -143,7 +143,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// More than the value of a variable is used.
+    /// The variable is used with an operation.
     fn operates_on(&mut self, name: &str) {
         if self.operated.len() < MAX_VARIABLES && !self.is_operated(name) {
             self.operated.push(name.to_owned());
@@ -176,7 +176,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// `${@:2}` and `${@: -1}`, where the arguments are known.
+    /// `${@:2}` and `${@: -1}`, if the arguments are known.
     fn slice(&self, name: &str, word: &Word) -> Option<Vec<Field>> {
         let ([Piece::Plain(text)], "@" | "*") = (word.as_slice(), name) else { return None };
         let mut parts = text.strip_prefix(':')?.split(':').map(|part| part.trim().parse::<isize>());
@@ -193,11 +193,11 @@ impl Analyzer<'_> {
         Some(fields.iter().skip(skipped).take(length).cloned().collect())
     }
 
-    /// `${name:=word}` where the variable may be unset or empty.
+    /// `${name:=word}`, if the variable may be unset or empty.
     fn assign_default(&mut self, name: &str, found: &ParameterValue, word: &Field) {
         let is_known = matches!(found, ParameterValue::Fields(_)) && word.kind != FieldKind::Unknown;
         let value = if is_known { Value::one(word.clone()) } else { Value::Unknown };
-        // With other values of the variable it may keep them.
+        // A variable with other values may keep them.
         let value = match self.state.get(name) {
             Some(old) if old.single().is_none() => old.join(&value),
             _ => value,
@@ -247,7 +247,7 @@ impl Analyzer<'_> {
             Some(Value::Array(fields)) => {
                 ParameterValue::Fields(fields.first().cloned().into_iter().collect())
             }
-            // The known part of such a value only counts where it becomes a part of another one.
+            // The known part of such a value counts only if it becomes a part of another one.
             Some(Value::Options(options)) if !assigning && are_unknown(options.as_slice()) => {
                 ParameterValue::Unknown
             }
@@ -262,7 +262,7 @@ impl Analyzer<'_> {
                     _ => ParameterValue::Unknown,
                 }
             }
-            // Then it is empty, or a program takes the usual one.
+            // Then it is empty, or a program uses its default.
             None if name == "TMPDIR" && self.is_unset(name) => {
                 let Some(picked) = self.combinations.pick(name, 2) else { return ParameterValue::Unknown };
                 self.without_tmpdir = picked == 1;
@@ -279,7 +279,7 @@ impl Analyzer<'_> {
             ("BASH", _) => ParameterValue::Fields(vec![Field::literal("bash")]),
             ("HOME", Some(home)) => ParameterValue::Fields(vec![Field::literal(home)]),
             ("IFS", _) => ParameterValue::Fields(vec![Field::literal(" \t\n")]),
-            // It moves with `cd`, so it is only replaced where it is used.
+            // It changes with `cd`, so it is replaced only when it is used.
             ("PWD", _) if !assigning => ParameterValue::Fields(vec![Field::literal(".")]),
             ("PWD", _) => one_or_unknown(self.current_directory()),
             ("OLDPWD", _) => one_or_unknown(self.previous_directory(assigning)),
@@ -304,7 +304,7 @@ fn are_unknown(fields: &[Field]) -> bool {
     fields.iter().all(|field| field.kind == FieldKind::Unknown)
 }
 
-/// The value without what the pattern matches at its start or end; nothing where that is not known.
+/// The value without the part that the pattern matches at its start or end. `None` if that is unknown.
 fn trim(value: &Field, pattern: &Field, suffix: bool, longest: bool) -> Option<Field> {
     let is_unknown = |field: &Field| matches!(field.kind, FieldKind::Unknown | FieldKind::Tree);
     if is_unknown(pattern) || is_unknown(value) {
@@ -315,7 +315,7 @@ fn trim(value: &Field, pattern: &Field, suffix: bool, longest: bool) -> Option<F
         return None;
     }
     if value.kind == FieldKind::Glob {
-        // The end of a pattern is the end of what it matches, as long as it is literal.
+        // A literal end of a pattern is also the end of what it matches.
         if pattern.text.contains(['*', '?']) {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Words in the place of the program that are not its plain name: patterns of the shell, unknown values, programs of git.
+//! Words in the program's position that are not its plain name: shell patterns, unknown values, programs of git.
 
 use crate::Quoting;
 use crate::analysis::analyzer::Analyzer;
@@ -20,7 +20,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A pattern of the shell in the place of the program: the first file that it matches is the program.
+    /// A shell pattern in the program's position: the first matching file is the program.
     pub(super) fn matched_program(&mut self, first: &Field, fields: &[Field]) {
         let rest = fields.get(1..).unwrap_or_default();
         if first.may_be_any_file() {
@@ -40,7 +40,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Words without quotes that are not known may be empty: the command is what follows them then.
+    /// Unknown unquoted words may be empty. Then the rest is the command.
     pub(super) fn after_empty_words(&mut self, fields: &[Field], command: usize) {
         let may_be_empty = |field: &&Field| {
             is_wholly_unknown(field)
@@ -54,7 +54,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A value that is not known may be empty also as the start of the program's name: `${x}git push`.
+    /// An unknown value at the start of the program's name may be empty: `${x}git push`.
     pub(super) fn after_empty_start(&mut self, fields: &[Field], command: usize) {
         let Some((first, rest)) = fields.split_first() else { return };
         let end = first.holes.iter().fold(0, |end, (hole, _)| if hole.start == end { hole.end } else { end });
@@ -67,7 +67,7 @@ impl Analyzer<'_> {
         self.perhaps(command, &fields);
     }
 
-    /// Runs a command that may be what another one is.
+    /// Runs another possible reading of a command.
     fn perhaps(&mut self, command: usize, fields: &[Field]) {
         let mut output = std::mem::take(&mut self.streams.output);
         self.one_of([true, false], |analyzer, is_it| {

@@ -1,4 +1,4 @@
-//! Redirections, and what commands hand to each other: through pipes, substitutions and files.
+//! Redirections, and how commands pass data to each other: through pipes, substitutions and files.
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::directories::moved;
@@ -85,7 +85,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The standard output goes to a descriptor: one of the files that `exec` opened gets it.
+    /// The standard output goes to a descriptor: it is one of the files that `exec` opened.
     fn to_opened(&self, is_standard: bool, found: &mut RedirectionEffects) {
         if is_standard && !self.streams.opened.is_empty() {
             found.leaves = true;
@@ -93,7 +93,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Writes to a file: the standard output, if it is known whether that is appended.
+    /// Writes to a file. `output` says whether the standard output is appended, if that is known.
     fn writes(&mut self, word: &Word, output: Option<bool>, found: &mut RedirectionEffects) {
         let field = self.target(word);
         found.to_file |=
@@ -118,7 +118,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// What a command reads from a file.
+    /// The content that a command reads from a file.
     pub(crate) fn content(&self, file: &Field) -> Stream {
         if is_input(file) {
             return self.scope.input.clone();
@@ -134,7 +134,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The redirections of a command that is not simple: what becomes of its output.
+    /// The redirections of a compound command: where its output goes.
     pub(crate) fn redirects_of_compound(&mut self, redirects: &[Redirect]) -> RedirectionEffects {
         let mut all = Vec::new();
         self.streams.process = Stream::Nothing;
@@ -161,9 +161,9 @@ impl Analyzer<'_> {
     }
 }
 
-/// What is printed, and what is in files.
+/// Output and the content of files.
 impl Analyzer<'_> {
-    /// Runs something; what it prints.
+    /// Runs something and returns its output.
     pub(crate) fn printing(&mut self, run: impl FnOnce(&mut Self)) -> Stream {
         let outer = self.streams.prints.replace(Stream::Nothing);
         run(self);
@@ -185,20 +185,20 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Whether a program prints nothing, so that the output of the others is all there is.
+    /// Whether a program prints nothing, so that the others print all of the output.
     fn prints_nothing(&self, program: &str) -> bool {
         let program = table::called_name(program).and_then(|name| self.program(name));
         program.is_some_and(|program| matches!(program.output, Output::Nothing))
     }
 
-    /// What was printed so far may have been printed in another way.
+    /// The output so far may have been printed differently.
     pub(crate) fn blur(&mut self) {
         if let Some(prints) = &mut self.streams.prints {
             prints.blur();
         }
     }
 
-    /// Remembers what is in a file that these commands wrote.
+    /// Stores the content of a file that these commands wrote.
     pub(crate) fn wrote(&mut self, file: &Field, content: Stream, appends: bool, by: Vec<usize>) {
         let paths = self.paths_of(file);
         if let [path] = paths.as_slice()
@@ -272,7 +272,7 @@ impl Analyzer<'_> {
         found.reduce(|one, other| one.join(&other))
     }
 
-    /// The files that another file lists, or the standard input: by lines, or with NUL between them.
+    /// The files that another file or the standard input lists: one per line, or separated by NUL.
     pub(crate) fn listed_in(&self, list: &Field) -> Vec<Field> {
         let content = if list.text == "-" { self.scope.input.clone() } else { self.content(list) };
         match content {
@@ -288,7 +288,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// An absolute path from the directory in which the command starts, if it is below that.
+    /// An absolute path, relative to the directory in which the command starts, if it is below that.
     fn relative_to_start(&self, path: String) -> String {
         if !path.starts_with('/') {
             return path;
@@ -298,7 +298,7 @@ impl Analyzer<'_> {
         below.map_or_else(|| path.clone(), str::to_owned)
     }
 
-    /// A file, however it is named from the directories that may be the current one.
+    /// All names of a file, relative to each possible current directory.
     pub(super) fn paths_of(&self, file: &Field) -> Vec<String> {
         let path = |base: &Base| match moved(base, file) {
             Base::At(at) | Base::IfMissing { at, .. } if file.kind == FieldKind::Literal => {

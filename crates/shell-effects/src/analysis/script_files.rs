@@ -15,7 +15,7 @@ use crate::{CodeLanguage, Doubt};
 const PACKAGES: [(&str, &str); 3] =
     [("package.json", "\"scripts\""), ("deno.json", "\"tasks\""), ("deno.jsonc", "\"tasks\"")];
 
-/// Who runs a file that this script wrote.
+/// What runs a file that this script wrote.
 #[derive(Clone, Copy)]
 pub(crate) struct WrittenCode<'a> {
     pub(crate) command: usize,
@@ -162,7 +162,7 @@ impl Analyzer<'_> {
         });
     }
 
-    /// The programs in a directory that this command wrote. Something else runs one of them.
+    /// The programs in a directory that this command wrote. Another program runs one of them.
     pub(crate) fn written_programs_in(&mut self, directory: &Field, command: usize) {
         if self.state.disk.is_untouched() {
             return;
@@ -173,7 +173,8 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A program that is called only by its name, if this command wrote a file of that name and changed where programs are.
+    /// A program that is called by its bare name, if this command wrote a file of that name and changed where programs are
+    /// searched.
     pub(crate) fn program_on_path(&mut self, fields: &[Field], command: usize) {
         let Some((name, arguments)) = fields.split_first() else { return };
         let name = name.text.as_str();
@@ -221,7 +222,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Runs what was written to a file before; whether that is not known.
+    /// Runs what was written to a file earlier. Returns whether that is unknown.
     pub(crate) fn written_code(
         &mut self,
         file: &Field,
@@ -288,7 +289,7 @@ impl Analyzer<'_> {
     /// The same for files that are known already.
     pub(crate) fn run_written(&mut self, written: &WrittenFile, code: &WrittenCode<'_>) -> bool {
         let WrittenCode { command, interpreter, language, arguments } = *code;
-        // None of the parts may be in it.
+        // Perhaps the file has none of these parts.
         let none = if written.parts().len() > 1 { Some(None) } else { None };
         self.one_of(written.parts().iter().map(Some).chain(none), |analyzer, content| {
             if let Some(content) = content {
@@ -303,7 +304,8 @@ impl Analyzer<'_> {
         is_unknown
     }
 
-    /// Source files that this script wrote and a program is given: a compiler, a test runner, or what runs them at once.
+    /// Source files that this script wrote and that a program gets: a compiler, a test runner, or a program that runs them
+    /// directly.
     pub(super) fn compiled(&mut self, fields: &[Field]) {
         if self.state.disk.is_untouched() {
             return;

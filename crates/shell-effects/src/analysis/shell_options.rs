@@ -1,4 +1,4 @@
-//! Settings of a shell that change what its words mean, and attributes of its variables.
+//! Settings of a shell that change the meaning of its words, and attributes of its variables.
 
 use std::rc::Rc;
 
@@ -17,9 +17,9 @@ pub(crate) struct ShellOptions {
     pub(crate) cdable_vars: bool,
     /// Whether there may be variables whose values are arithmetic.
     pub(crate) has_integers: bool,
-    /// Whether a file or a code that is not known may have set variables.
+    /// Whether an unknown file or unknown code may have set variables.
     pub(crate) has_sourced: bool,
-    /// Whether the declaration at hand changes the case of values.
+    /// Whether the current declaration changes the case of values.
     pub(crate) changes_case: bool,
     /// Variables that may hold something else than what they are given: in lower case, or set again by a trap. Sorted.
     unsteady: Rc<Vec<String>>,
@@ -83,7 +83,7 @@ impl ShellOptions {
 }
 
 impl Analyzer<'_> {
-    /// What globs match besides, with the options of the shell.
+    /// The additional files that globs match, with the options of the shell.
     pub(super) fn with_glob_options(&self, fields: Vec<Field>) -> Vec<Field> {
         let ShellOptions { dotglob, nocaseglob, .. } = self.state.options;
         if !dotglob && !nocaseglob {
@@ -107,7 +107,7 @@ impl Analyzer<'_> {
     }
 }
 
-/// A pattern for the names that start with a dot where the pattern starts with a wildcard.
+/// A pattern for the hidden names, if the pattern starts with a wildcard.
 fn hidden(pattern: &str) -> Option<String> {
     let dotted = |part: &str| match part.chars().next() {
         Some('*') => format!(".{part}"),

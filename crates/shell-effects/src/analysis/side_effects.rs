@@ -1,4 +1,4 @@
-//! What a word does besides giving a value: arithmetic that sets a variable, and code that is evaluated later.
+//! What a word does besides giving a value: arithmetic sets a variable, or code is evaluated later.
 
 use crate::syntax::tree::{Piece, Word};
 
@@ -10,7 +10,7 @@ fn literal(word: &Word) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether arithmetic sets a variable: `=` that compares nothing, `++` and `--`.
+/// Whether arithmetic sets a variable: by `=` that is not a comparison, `++` or `--`.
 pub(crate) fn assigns(word: &Word) -> bool {
     literal(word).any(|text| {
         let bytes = text.as_bytes();
@@ -30,17 +30,17 @@ pub(crate) fn compares_numbers(word: &Word) -> bool {
         if matches!(text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"))
 }
 
-/// Whether a literal part holds a substitution: as the index of an array, the shell evaluates it.
+/// Whether a literal part has a substitution. As an array index, the shell evaluates it.
 pub(crate) fn hides_code(word: &Word) -> bool {
     literal(word).any(|text| text.contains("$(") || text.contains("${") || text.contains('`'))
 }
 
-/// Whether a text is the index of an array with a substitution in it: `a[$(…)]`.
+/// Whether a text is an array index with a substitution: `a[$(…)]`.
 pub(crate) fn is_evaluated(text: &str) -> bool {
     text.contains('[') && (text.contains("$(") || text.contains('`'))
 }
 
-/// The literal parts that hold a substitution.
+/// The literal parts with such a substitution.
 pub(crate) fn hidden(word: &Word) -> impl Iterator<Item = &str> {
     literal(word).filter(|text| is_evaluated(text))
 }
@@ -50,7 +50,7 @@ pub(crate) fn substituted(word: &Word) -> impl Iterator<Item = &str> {
     literal(word).filter(|text| text.contains("$(") || text.contains('`'))
 }
 
-/// The names in the literal parts, which arithmetic takes for variables.
+/// The names in the literal parts. Arithmetic reads them as variables.
 pub(crate) fn names(word: &Word) -> impl Iterator<Item = &str> {
     literal(word).flat_map(names_in)
 }
@@ -61,7 +61,7 @@ pub(crate) fn names_in(text: &str) -> impl Iterator<Item = &str> {
     parts.filter(|name| name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_'))
 }
 
-/// Names that start so steer a shell or programs, if they are part of the environment already.
+/// Prefixes of names that steer a shell or programs if they are already in the environment.
 const STEERING: &[&str] = &[
     "AR",
     "AS",
@@ -135,7 +135,7 @@ const STEERING: &[&str] = &[
     "ZIP",
     "ZSH",
 ];
-/// Variables of zsh that are others of the environment, in lower case, and those that programs look for.
+/// Lower-case variables of zsh that stand for environment variables, and variables that programs look for.
 const STEERING_SMALL: &[&str] = &[
     "argv",
     "cdpath",
@@ -150,7 +150,7 @@ const STEERING_SMALL: &[&str] = &[
     "status",
 ];
 
-/// Whether a variable of this name changes nothing but what the script itself makes of it.
+/// Whether a variable of this name affects only the script's own use of it.
 pub(crate) fn is_harmless(name: &str) -> bool {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     if !name.bytes().all(is_name) {
@@ -163,7 +163,7 @@ pub(crate) fn is_harmless(name: &str) -> bool {
     !name.contains('_') && !STEERING.iter().any(|start| name.starts_with(start))
 }
 
-/// Whether arithmetic holds nothing but numbers and names, so that what it evaluates is known where they are.
+/// Whether arithmetic has only numbers and names, so that its result is known if they are.
 pub(crate) fn is_plain(word: &Word) -> bool {
     word.iter().all(|piece| {
         matches!(piece, Piece::Plain(_) | Piece::Quoted(_) | Piece::Parameter { operation: None, .. })

@@ -24,7 +24,7 @@ struct OpenRedirections {
     input: Option<Stream>,
 }
 
-/// Whether a word may name a variable that is not known: `export "$x"`, but not `export A=$x`.
+/// Whether a word may name an unknown variable: `export "$x"`, but not `export A=$x`.
 fn names_unknown(word: &Field) -> bool {
     let known = word.holes.first().map_or(0, |(part, _)| part.start);
     matches!(word.kind, FieldKind::Unknown | FieldKind::Tree)
@@ -109,7 +109,7 @@ impl Analyzer<'_> {
                 analyzer.run_assigned(&fields, &assigned, declares, &redirected);
             });
         });
-        // A command of no words redirects as well.
+        // A command without words redirects as well.
         if self.script.commands.len() == index && !redirected.touched.is_empty() {
             self.add_command(&fields, redirected.to_file);
         }
@@ -159,7 +159,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Runs a command, and hands over what it prints.
+    /// Runs a command and passes on its output.
     fn run_command(&mut self, fields: &[Field], redirected: &RedirectionEffects) {
         if !redirected.leaves {
             self.run_fields(fields);
@@ -175,7 +175,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Adds to a command what is set and redirected for it.
+    /// Adds a command's assignments and redirections to it.
     fn described(&mut self, index: usize, assigned: Vec<String>, touched: &[(Access, Field)]) {
         match self.script.commands.get_mut(index) {
             Some(command) => {
@@ -197,7 +197,7 @@ impl Analyzer<'_> {
             if is_given {
                 self.state.exports.give(assigned.clone());
             }
-            // Programs may have been given it from the start: `GIT_EDITOR` is set for the commands of some clients.
+            // Programs may have it from the start: some clients set `GIT_EDITOR` for their commands.
             if is_given || exports::is_code(&assignment.name) {
                 self.run_variables(&assigned, self.script.commands.len().saturating_sub(1));
             }
@@ -242,7 +242,7 @@ impl Analyzer<'_> {
         }
         match self.state.aliases.get(&first.text).cloned() {
             None => self.run_program(first, fields, command),
-            // A shell that is not interactive expands none.
+            // A shell that is not interactive does not expand aliases.
             Some(alias) => {
                 let texts = alias.bodies.as_slice().iter().map(Some);
                 self.one_of(texts.chain([None]), |analyzer, text| match text {
@@ -290,7 +290,7 @@ impl Analyzer<'_> {
                     self.in_directory(&directories, |analyzer| analyzer.act(&call));
                 }
             }
-            // What it prints is printed by the commands in it.
+            // The commands in it print its output.
             _ if is_function => self.streams.output = Stream::Nothing,
             _ => {
                 self.dashed_git(first, fields);
@@ -300,7 +300,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// What a client of a database gets on its standard input is run as its arguments are.
+    /// A database client runs its standard input like its arguments.
     fn takes_input(&mut self, command: usize) {
         let Stream::Text(printed) = &self.scope.input else { return };
         let Some(command) = self.script.commands.get_mut(command) else { return };
@@ -320,16 +320,16 @@ impl Analyzer<'_> {
         }
     }
 
-    /// An alias is replaced by its text; it is not replaced again in there.
+    /// Replaces an alias by its text. It is not replaced again inside that.
     fn alias(&mut self, name: &str, text: &str, fields: &[Field]) {
         if !self.work(64 * (self.state.aliases.len() + 1) + 8 * text.len()) {
             return;
         }
-        // The body of a here-document is not a part of it, but what follows the command.
+        // The body of a here-document is not part of the alias. It comes after the command.
         if text.contains("<<") {
             return self.doubt_script(name);
         }
-        // After an alias of no words, the next word may be an assignment.
+        // After an alias without words, the next word may be an assignment.
         let quoted = |field: &Field| match field.text.split_once('=') {
             Some((name, value)) if field.is_literal() && is_identifier(name) => {
                 format!("{name}={}", crate::quoted(value))
@@ -337,7 +337,7 @@ impl Analyzer<'_> {
             _ => field.as_word(),
         };
         let mut rest: Vec<String> = fields.iter().skip(1).map(quoted).collect();
-        // After a blank the next word is replaced as well.
+        // If the alias ends with a blank, the next word is replaced as well.
         let mut ends_blank = text.ends_with([' ', '\t']);
         for (word, field) in rest.iter_mut().zip(fields.iter().skip(1)) {
             if !ends_blank {
@@ -352,7 +352,7 @@ impl Analyzer<'_> {
             |analyzer| &mut analyzer.state.aliases,
             |analyzer| {
                 analyzer.state.aliases.remove(name);
-                // A backslash at its end is one before what follows.
+                // A backslash at its end escapes the next character.
                 let separator = if rest.is_empty() { "\n" } else { " " };
                 analyzer.script_text(&format!("{text}{separator}{}", rest.join(" ")));
             },
@@ -411,7 +411,7 @@ impl Analyzer<'_> {
                 }
             }
             Action::Nothing => {}
-            // What is printed is a part of what is read.
+            // Its output is part of what it reads.
             Action::Each(Access::Read, _)
                 if operands.is_empty()
                     && matches!(self.scope.input, Stream::Files(_))

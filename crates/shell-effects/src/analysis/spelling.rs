@@ -1,7 +1,7 @@
-//! Whether what a command prints may be an option, or start with a sign that decides: the text that makes it spells that.
+//! Whether a command's output may be an option, or start with a sign that matters: the text that makes it contains one.
 //!
-//! Which branch `$(git branch --show-current)` prints is not known, but nobody looks for a `+` in front of it. In
-//! `$(git branch | sed s/^/+/)` the script puts one there itself.
+//! The branch that `$(git branch --show-current)` prints is unknown, but it does not start with a `+`. In `$(git branch | sed
+//! s/^/+/)` the script itself adds one.
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
@@ -13,7 +13,7 @@ use crate::{Access, Effect, SimpleCommand, Target};
 /// Longer texts may be anything.
 const MAX_TEXT: usize = 4096;
 
-/// What turns one text into another that is not written there.
+/// Programs that turn one text into another, unseen text.
 const DECODERS: &[&str] =
     &["base64", "base32", "xxd", "chr(", "fromCharCode", "\\x", "\\0", "\\u", "\\5", "unhexlify", "fromhex"];
 
@@ -35,7 +35,7 @@ const REVISION_OPTIONS: &[&str] = &[
 ];
 
 impl Analyzer<'_> {
-    /// Whether a part of a word that is not known may be an option, or start with a sign.
+    /// Whether an unknown part of a word may be an option, or start with a sign.
     pub(super) fn is_spelled(&self, field: &Field, part: &str) -> bool {
         match field.kind {
             FieldKind::Literal | FieldKind::Tree => false,
@@ -70,13 +70,13 @@ impl Analyzer<'_> {
     }
 }
 
-/// The same of what a command prints, from its words.
+/// The same for the output of a command, from its words.
 fn prints_spelled(command: &SimpleCommand) -> bool {
     let quoted = |word: &String| crate::quoted_if_needed(word);
     spells(&command.words.iter().map(quoted).collect::<Vec<_>>().join(" "))
 }
 
-/// Whether the text of a command has an option or a sign that it may print: in quotes after a blank, or after a sign inside of a word.
+/// Whether the text of a command has an option or a sign that it may print: in quotes after a blank, or after a sign in a word.
 fn spells(text: &str) -> bool {
     if text.len() > MAX_TEXT || DECODERS.iter().any(|decoder| text.contains(decoder)) {
         return true;
@@ -127,14 +127,14 @@ fn spells(text: &str) -> bool {
     false
 }
 
-/// Whether a dash after a sign may start an option that is printed. `--sort=-date` and `tr ' ' '-'` print none.
+/// Whether a dash after a sign may start a printed option. `--sort=-date` and `tr ' ' '-'` print none.
 fn is_option(before: char, next: char, start: Option<&str>) -> bool {
     let start = start.unwrap_or_default();
     let is_format = start.ends_with("format=") || start.ends_with("format:") || before == '/';
     next == '-' || is_format && next.is_alphabetic() || matches!(before, '"' | '\'') && is_printed(start)
 }
 
-/// Whether the text before a quote prints what is in it.
+/// Whether the text before a quote prints its content.
 fn is_printed(start: &str) -> bool {
     ["print", "format=", "format:", "+"]
         .iter()

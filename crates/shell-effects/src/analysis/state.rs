@@ -1,7 +1,7 @@
-//! What is known at one point of a script: variables, functions, aliases, the directory, and what is on the disk.
+//! The state at one point of a script: variables, functions, aliases, the directory, and the disk.
 //!
-//! Where two ways through a script meet, their states are joined, field by field. The joined state allows everything that one
-//! of them allows.
+//! If two ways through a script meet, their states are joined, field by field. The joined state allows everything that one of
+//! them allows.
 
 use std::rc::Rc;
 
@@ -42,14 +42,14 @@ impl State {
             exports: Exports::default(),
             disk: Disk::default(),
             options: ShellOptions::default(),
-            // A script of its own has another name, but is run by one as well.
+            // A separate script has another name, but bash runs it as well.
             zero: Some(Rc::new(Field::literal("bash"))),
             locals: Rc::default(),
         }
     }
 
-    /// The state of a new shell in the same directory. Which variables it gets is not followed; those that are set here are not
-    /// what they are outside of the whole command.
+    /// The state of a new shell in the same directory. Its variables are not followed: those that are set here no longer have
+    /// their outer values.
     pub(crate) fn child(&self, positional: Vec<Field>) -> State {
         State {
             variables: self.variables.forgotten(),
@@ -134,7 +134,7 @@ impl State {
         commands
     }
 
-    /// Refers to other commands instead.
+    /// Replaces the references to commands.
     pub(crate) fn refer(&mut self, to: impl Fn(usize) -> usize) {
         self.variables.refer(&to);
         self.disk.refer(&to);

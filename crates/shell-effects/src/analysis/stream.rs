@@ -1,4 +1,4 @@
-//! What commands hand to each other: what one prints and another reads, as far as it is known.
+//! The data that commands pass to each other: one prints it and another reads it, as far as it is known.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -10,12 +10,12 @@ use crate::{Access, Quoting, Target};
 pub(crate) enum Stream {
     #[default]
     Nothing,
-    /// What the whole command gets, which none of its own commands chose.
+    /// The input of the whole command. None of its own commands chose it.
     Inherited,
     Text(Rc<PrintedText>),
-    /// The content of a file that was there before, which is not read.
+    /// The content of a file that existed before. It is not read.
     File,
-    /// The same of the file at this path: it is a copy or a link.
+    /// The same for the file at this path: this one is a copy of it or a link.
     Copy(Rc<str>),
     /// One file per line.
     Files(Vec<Target>),
@@ -27,13 +27,13 @@ pub(crate) enum Stream {
 pub(crate) struct PrintedText {
     /// Literal, or with unknown parts.
     pub(crate) text: Field,
-    /// Whether something that is not known is printed as well.
+    /// Whether unknown text is printed as well.
     pub(crate) and_more: bool,
     /// Whether it is printed once and in this order: not in one branch of several, and not in a loop.
     pub(crate) is_exact: bool,
 }
 
-/// What the redirections of a command do, before it is known which command it is.
+/// The effects of redirections, before the command is known.
 #[derive(Debug, Default)]
 pub(crate) struct RedirectionEffects {
     pub(crate) touched: Vec<(Access, Field)>,
@@ -41,7 +41,7 @@ pub(crate) struct RedirectionEffects {
     /// The file that the standard input is read from.
     pub(crate) input_file: Option<Field>,
     pub(crate) to_file: bool,
-    /// The files that get the standard output, and whether that is appended to them.
+    /// The files that receive the standard output, and whether it is appended.
     pub(crate) output: Vec<(Field, bool)>,
     /// Files that are opened for writing with another descriptor.
     pub(crate) opened: Vec<Field>,
@@ -85,7 +85,7 @@ impl Stream {
         }
     }
 
-    /// All of it, where that is known; without the line breaks at its end.
+    /// The whole output, if it is known, without the line breaks at its end.
     pub(crate) fn exactly(&self) -> Option<Field> {
         match self {
             Stream::Nothing => Some(Field::literal("")),
@@ -133,7 +133,7 @@ pub(crate) fn joined_by<'f>(words: impl IntoIterator<Item = &'f Field>, separato
     partial.finish(false)
 }
 
-/// The parts of a text between separators, which unknown parts of it do not have.
+/// The parts of a text between separators. Unknown parts have no separators.
 pub(crate) fn split(text: &Field, is_separator: impl Fn(char) -> bool) -> Vec<Field> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -163,7 +163,7 @@ fn part(text: &Field, range: Range<usize>) -> Field {
     Field { holes, ..Field::new(text.text.get(range).unwrap_or_default(), kind) }
 }
 
-/// Words as the names of files, where some of them stand for several.
+/// Words as names of files. Some words stand for several files.
 pub(crate) fn files(words: &[Field]) -> Option<Stream> {
     let file = |word: &Field| match word.kind {
         FieldKind::Literal if !word.text.contains(char::is_whitespace) => {
@@ -180,10 +180,10 @@ pub(crate) fn files(words: &[Field]) -> Option<Stream> {
     Some(Stream::Files(words.iter().map(file).collect::<Option<Vec<Target>>>()?))
 }
 
-/// The files of the work tree as a word, which no path is written as.
+/// The word for the files of the work tree. No path is written so.
 pub const WORK_TREE: &str = ":/";
 
-/// What a search finds below a directory that is not known. Reading it is like any search.
+/// The word for what a search finds below an unknown directory. Reading it is like any search.
 pub(crate) const SEARCHED: &str = "what the search finds";
 
 /// What a search found, as a word.

@@ -4,14 +4,14 @@ use std::rc::Rc;
 
 use crate::analysis::field::Field;
 
-/// Variables beyond this limit are not remembered. They are unknown then, and so is every other one without an entry.
+/// The limit on variables. Further ones are unknown, and so is every variable without an entry.
 pub(crate) const MAX_VARIABLES: usize = 256;
-/// A longer value is not kept.
+/// Longer values are not stored.
 pub(crate) const MAX_VALUE: usize = 4096;
 /// A variable with more possible values is unknown.
 pub(crate) const MAX_OPTIONS: usize = 64;
 
-/// A set that keeps the order in which its members were added. Sets with the same members are equal.
+/// A set in order of insertion. Sets with the same members are equal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Alternatives<T>(Vec<T>);
 
@@ -81,7 +81,7 @@ impl Value {
         Value::Options(Alternatives::one(field))
     }
 
-    /// One of several fields; unknown where there are too many.
+    /// One of several fields. Unknown if there are too many.
     pub(crate) fn one_of(fields: impl IntoIterator<Item = Field>) -> Value {
         let options: Alternatives<Field> = fields.into_iter().collect();
         if options.as_slice().len() > MAX_OPTIONS { Value::Unknown } else { Value::Options(options) }
@@ -119,21 +119,21 @@ struct Variable {
     printed_by: Vec<usize>,
 }
 
-/// A variable at an earlier point. Without an entry, the script had not set it.
+/// A variable at an earlier point. It has no entry if the script had not set it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct SavedVariable {
     pub(crate) name: String,
     entry: Option<Rc<Variable>>,
 }
 
-/// The variables that a script sets. One without an entry has the value that it had before the script.
+/// The variables that a script sets. A variable without an entry has its value from before the script.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Variables {
     /// Sorted by name.
     entries: Rc<Vec<Rc<Variable>>>,
-    /// Whether one without an entry may have been set as well: there were too many.
+    /// Whether a variable without an entry may have been set: there were too many.
     is_full: bool,
-    /// Whether any variable may change through a reference of another name.
+    /// Whether any variable may change through a reference with another name.
     is_opaque: bool,
 }
 
@@ -174,13 +174,13 @@ impl Variables {
         }
     }
 
-    /// A variable as it is, to put it back later.
+    /// A variable's current value, to restore it later.
     pub(crate) fn saved(&self, name: &str) -> SavedVariable {
         let at = self.position(name).ok();
         SavedVariable { name: name.to_owned(), entry: at.and_then(|at| self.entries.get(at)).map(Rc::clone) }
     }
 
-    /// A variable is again what it was.
+    /// Restores a variable.
     pub(crate) fn put_back(&mut self, saved: &SavedVariable) {
         match (self.position(&saved.name), &saved.entry) {
             (Ok(at), Some(entry)) => {
@@ -209,7 +209,7 @@ impl Variables {
         self.is_opaque = true;
     }
 
-    /// The commands that printed what a variable holds.
+    /// The commands that printed the value of a variable.
     pub(crate) fn printed_by(&self, name: &str) -> &[usize] {
         self.entry(name).map_or(&[], |entry| &entry.printed_by)
     }
@@ -276,7 +276,7 @@ impl Variables {
         self.entries.iter().flat_map(|entry| entry.printed_by.iter().copied())
     }
 
-    /// Refers to other commands instead.
+    /// Replaces the references to commands.
     pub(crate) fn refer(&mut self, to: impl Fn(usize) -> usize) {
         for at in 0..self.entries.len() {
             let Some(entry) = self.entries.get(at) else { return };
@@ -308,7 +308,7 @@ impl Variables {
     }
 }
 
-/// One entry of the joined variables: a variable that only one side sets is unknown.
+/// One entry of the joined variables. A variable that only one side sets is unknown.
 fn joined_entry(mine: Option<&Rc<Variable>>, theirs: Option<&Rc<Variable>>) -> Option<Rc<Variable>> {
     let one = mine.or(theirs)?;
     let (Some(mine), Some(theirs)) = (mine, theirs) else {
@@ -324,7 +324,7 @@ fn joined_entry(mine: Option<&Rc<Variable>>, theirs: Option<&Rc<Variable>>) -> O
     Some(Rc::new(Variable { name: Rc::clone(&one.name), value, printed_by }))
 }
 
-/// Commands by other indices, in ascending order.
+/// The new indices of commands, in ascending order.
 pub(crate) fn referred(commands: &[usize], to: impl Fn(usize) -> usize) -> Vec<usize> {
     let mut commands: Vec<usize> = commands.iter().map(|command| to(*command)).collect();
     commands.sort_unstable();

@@ -1,10 +1,10 @@
-//! What the literal parts of a pattern tell without compiling it: of many rules few are for the text at hand.
+//! Rules a pattern out by its literal parts, without compiling it. Most rules do not concern the text at hand.
 
 use memchr::memmem;
 
 use super::program::{Kind, end_of_alternatives, end_of_class};
 
-/// Whether a character is not itself in a pattern.
+/// Whether a character has a special meaning in a pattern.
 fn is_special(byte: u8) -> bool {
     matches!(byte, b'*' | b'?' | b'[' | b'{' | b'\\')
 }
@@ -14,27 +14,27 @@ pub(super) fn head(pattern: &str) -> usize {
     pattern.bytes().position(|byte| is_special(byte) || byte == b'}').unwrap_or(pattern.len())
 }
 
-/// The characters that a match can start with: one bit for each of ASCII, and all where that is not known.
+/// The characters that a match can start with: one bit for each ASCII character, all bits if they are unknown.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Starts(u128);
+pub(super) struct FirstCharacters(u128);
 
-impl Starts {
-    const ANY: Starts = Starts(u128::MAX);
+impl FirstCharacters {
+    const ANY: FirstCharacters = FirstCharacters(u128::MAX);
 
-    pub(super) fn of(pattern: &str) -> Starts {
+    pub(super) fn of(pattern: &str) -> FirstCharacters {
         if pattern.starts_with('{') {
-            return Starts::of_alternatives(pattern, 1).0;
+            return FirstCharacters::of_alternatives(pattern, 1).0;
         }
-        Starts(0).with(pattern.bytes().next())
+        FirstCharacters(0).with(pattern.bytes().next())
     }
 
-    /// The same for alternatives, whose `{` is before this position, and the position after their `}`.
-    fn of_alternatives(pattern: &str, mut at: usize) -> (Starts, usize) {
-        let mut starts = Starts(0);
+    /// The first characters of alternatives whose `{` is before this position, and the position after their `}`.
+    fn of_alternatives(pattern: &str, mut at: usize) -> (FirstCharacters, usize) {
+        let mut starts = FirstCharacters(0);
         loop {
             match pattern.as_bytes().get(at) {
                 Some(b'{') => {
-                    let (nested, end) = Starts::of_alternatives(pattern, at + 1);
+                    let (nested, end) = FirstCharacters::of_alternatives(pattern, at + 1);
                     starts.0 |= nested.0;
                     at = end;
                 }
@@ -52,18 +52,18 @@ impl Starts {
         }
     }
 
-    /// In both cases, since some rules ignore it.
-    fn with(self, first: Option<u8>) -> Starts {
+    /// In both cases, because some rules ignore case.
+    fn with(self, first: Option<u8>) -> FirstCharacters {
         let bit = |byte: u8| 1 << byte;
         match first {
             Some(byte) if byte.is_ascii() && !is_special(byte) && byte != b'}' => {
-                Starts(self.0 | bit(byte.to_ascii_lowercase()) | bit(byte.to_ascii_uppercase()))
+                FirstCharacters(self.0 | bit(byte.to_ascii_lowercase()) | bit(byte.to_ascii_uppercase()))
             }
-            _ => Starts::ANY,
+            _ => FirstCharacters::ANY,
         }
     }
 
-    /// Whether a text can start so; an empty one can.
+    /// Whether a text can start with one of these characters. An empty text can.
     pub(super) fn has_first_of(self, text: &str) -> bool {
         text.as_bytes().first().is_none_or(|byte| self.has(*byte))
     }
@@ -99,8 +99,7 @@ pub(super) fn rules_out(pattern: &str, head: usize, kind: Kind, text: &str) -> b
     }
 }
 
-/// Whether a text could start as the pattern does, or as one of the alternatives that it starts with. Of a partial text more
-/// may follow.
+/// Whether a text could start like the pattern, or like one of the alternatives that it starts with. A partial text may continue.
 pub(super) fn could_start(pattern: &str, text: &str, is_partial: bool, ignores_case: bool) -> bool {
     Comparison { pattern, is_partial, ignores_case }.sequence(0, text.as_bytes(), false)
 }
@@ -112,8 +111,8 @@ struct Comparison<'p> {
 }
 
 impl Comparison<'_> {
-    /// Whether a text could start as what is at this position, up to the first character that is not literal. Alternatives are looked
-    /// into, and what follows them is not.
+    /// Whether a text could start like the pattern at this position, up to its first special character. Alternatives are
+    /// examined, what follows them is not.
     fn sequence(&self, mut at: usize, text: &[u8], is_alternative: bool) -> bool {
         let mut rest = text.iter();
         loop {
@@ -166,7 +165,7 @@ fn end_of_alternative(pattern: &str, mut at: usize) -> usize {
     at
 }
 
-/// What follows the special character or group that a pattern starts with.
+/// The rest after the special character or group that a pattern starts with.
 fn after_special(pattern: &str, kind: Kind) -> &str {
     let end = match pattern.chars().next() {
         Some('[') => end_of_class(pattern, 1),
@@ -175,6 +174,6 @@ fn after_special(pattern: &str, kind: Kind) -> &str {
         _ => 1,
     };
     let rest = pattern.get(end..).unwrap_or_default();
-    // In a path, `**/` may be nothing, with its `/`.
+    // In a path, `**/` also matches nothing.
     if kind == Kind::Path { rest.strip_prefix('/').unwrap_or(rest) } else { rest }
 }

@@ -1,4 +1,4 @@
-//! A glob as a program: what each position of an NFA takes, and the compiler that makes it.
+//! A glob as a program: the instruction at each position of an NFA, and the compiler.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ impl fmt::Display for GlobError {
     }
 }
 
-/// The nesting of braces.
+/// The limit on nested braces.
 const MAX_DEPTH: usize = 10;
 
 /// No real pattern is longer.
@@ -49,7 +49,7 @@ pub(super) enum Op {
 }
 
 impl Op {
-    /// Whether it is one character, and this is it.
+    /// Whether it takes this one character.
     pub(super) fn takes(&self, c: char) -> bool {
         match self {
             Op::Char(own) => *own == c,
@@ -80,8 +80,8 @@ pub(super) fn check(pattern: &str, head: usize, kind: Kind) -> Result<(), GlobEr
     Compiler { at: head, ..Compiler::new(pattern, kind, None) }.run().map(drop)
 }
 
-/// Whether a glance at the bytes tells that a pattern is valid: it escapes nothing, has no class with a range, and each brace
-/// has its counterpart. So are most, and of a config all are checked at every event.
+/// Whether a quick look at the bytes shows that a pattern is valid: it has no escape and no range, and each brace has its
+/// counterpart. Most patterns are so, and all patterns of a config are checked at every event.
 fn is_plainly_valid(pattern: &[u8]) -> bool {
     let mut depth = 0;
     let mut bytes = pattern.iter();
@@ -110,14 +110,14 @@ fn char_at(pattern: &str, at: usize) -> Option<char> {
     pattern.get(at..)?.chars().next()
 }
 
-/// How many bytes from here on no check needs to look at.
+/// How many bytes from here on need no check.
 fn plain_bytes(pattern: &str, at: usize) -> usize {
     let rest = pattern.as_bytes().get(at..).unwrap_or_default();
     let is_plain = |byte: &&u8| !matches!(byte, b'[' | b'{' | b'}' | b',' | b'\\');
     rest.iter().take_while(is_plain).count()
 }
 
-/// The position after the `}` that closes the alternatives, from the end of one of them.
+/// The position after the `}` that closes the alternatives. The search starts at the end of one of them.
 pub(super) fn end_of_alternatives(pattern: &str, mut at: usize) -> usize {
     let mut depth = 1;
     while let Some(byte) = pattern.as_bytes().get(at) {
@@ -136,7 +136,7 @@ pub(super) fn end_of_alternatives(pattern: &str, mut at: usize) -> usize {
     at
 }
 
-/// The position after the `]` of a class whose `[` is before this one. A `]` is a member where it comes first.
+/// The position after the `]` of a class whose `[` is before this position. A `]` that comes first is a member.
 pub(super) fn end_of_class(pattern: &str, mut at: usize) -> usize {
     at += usize::from(matches!(char_at(pattern, at), Some('!' | '^')));
     at += char_at(pattern, at).map_or(0, char::len_utf8);
@@ -151,9 +151,9 @@ struct Compiler<'a> {
     kind: Kind,
     /// None where the pattern is only checked.
     program: Option<Vec<Op>>,
-    /// Whether every way to this position is at the start of a part of a path.
+    /// Whether this position is always at the start of a part of a path.
     opens: bool,
-    /// The `**` at the end of alternatives that a `/` follows: no folder at all also skips that `/`.
+    /// A `**` at the end of alternatives before a `/`: if it matches no folder, that `/` is skipped as well.
     skips: Vec<usize>,
 }
 
@@ -255,7 +255,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// The character that follows wherever the current alternatives end. None at the end of the pattern.
+    /// The character after the current alternatives. `None` at the end of the pattern.
     fn follows(&self, mut depth: usize) -> Option<char> {
         let mut at = self.at;
         loop {

@@ -28,7 +28,7 @@ impl States {
         states
     }
 
-    /// Moves past a character, and says whether anything takes it. `spare` is empty before and after.
+    /// Moves past a character and returns whether anything takes it. `spare` is empty before and after.
     pub(super) fn advance(&mut self, spare: &mut States, program: &[Op], c: char) -> bool {
         for at in &self.list {
             match program.get(*at) {
@@ -55,7 +55,7 @@ impl States {
         }
     }
 
-    /// Adds a position, and those that are reached from it without a character.
+    /// Adds a position, and all positions that it reaches without a character.
     pub(super) fn add(&mut self, program: &[Op], at: usize) {
         self.open.push(at);
         while let Some(at) = self.open.pop() {

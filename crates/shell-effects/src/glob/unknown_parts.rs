@@ -17,8 +17,8 @@ pub enum Hole {
     Words,
     /// Any word.
     Word,
-    /// A word that is not an option: a name or a path. It starts with a letter, a digit or one of `_/~@`, and a pattern finds a dash in
-    /// it only after another character, so that `*--force` does not.
+    /// A word that is not an option: a name or a path. It starts with a letter, a digit or one of `_/~@`. A pattern matches a
+    /// dash in it only after another character, so `*--force` does not match.
     Name,
 }
 
@@ -31,7 +31,7 @@ impl Hole {
         }
     }
 
-    /// Whether it may go on with this character, which is at this position of a pattern.
+    /// Whether it may continue with this character, which is at this position of a pattern.
     fn may_hold(self, program: &[Op], at: usize, c: char) -> bool {
         let is_inside = || match at.checked_sub(1).and_then(|before| program.get(before)) {
             Some(Op::Char(before)) => !before.is_whitespace() && *before != '-',
@@ -45,13 +45,13 @@ impl Hole {
     }
 }
 
-/// Whether names, paths, options and their values have such a character. What has blanks, quotes or parentheses is a text or
-/// code, and nobody writes a rule for its unknown parts.
+/// Whether the character occurs in names, paths, options and their values. An unknown part with blanks, quotes or parentheses is
+/// text or code, and nobody writes rules for that.
 fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || "_/~@.-:+%=,^#".contains(c)
 }
 
-/// Whether a program takes some text that differs from this one in its unknown parts.
+/// Whether a program takes a text that differs from this one in its unknown parts.
 pub(super) fn could_match(program: &[Op], parts: &[Part<'_>]) -> bool {
     let mut now = States::start(program);
     let mut spare = States::new(program.len());
@@ -83,7 +83,7 @@ pub(super) fn could_match(program: &[Op], parts: &[Part<'_>]) -> bool {
     now.has_end(program)
 }
 
-/// Adds the states after anything that a hole may be.
+/// Adds the states after any text that the hole may hold.
 fn fill(states: &mut States, program: &[Op], hole: Hole) {
     let mut open = Vec::new();
     for at in states.list.clone() {

@@ -22,7 +22,7 @@ pub(crate) const ARCHIVES: &[Program] = &[
     special(&["zip"], "-i= -x= -t= -tt= -P= -b= -n= -TT= -O=w --out=w --unzip-command= --temp-path= --password= --suffixes=", zip),
 ];
 
-/// The options of tar, which reads its words itself: the first may have no dash.
+/// The options of tar. It parses its words itself, because the first may have no dash.
 const TAR: Flags = "-f= -C= -T= -X=r -I= -b= -g=w -F= -H= -K= -L= -N= -V= --file= --directory= --files-from= \
     --exclude-from=r --add-file=r --exclude= --use-compress-program= --to-command= --transform= --xform= --strip-components= \
     --checkpoint-action= --owner= --group= --mode= --mtime= --listed-incremental=w --info-script= --new-volume-script= \
@@ -42,7 +42,7 @@ const COMMANDS: &[&str] = &[
 ];
 
 fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    // The old style: `tar xzf FILE`, whose flags take their values in turn.
+    // The old style `tar xzf FILE`: the flags take their values in turn.
     let mut arguments = arguments::parse(TAR, &dashed(call.fields.get(1..).unwrap_or_default()));
     analyzer.files_of_flags(TAR, &arguments, call.command);
     let mut members = std::mem::take(&mut arguments.operands);
@@ -183,7 +183,7 @@ fn gpgtar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// The first word without a dash, as flags that are followed by their values.
+/// The first word without a dash, as flags followed by their values.
 fn dashed(words: &[Field]) -> Vec<Field> {
     let Some((first, rest)) = words.split_first().filter(|(first, _)| !first.text.starts_with('-')) else {
         return words.to_vec();
@@ -200,7 +200,7 @@ fn dashed(words: &[Field]) -> Vec<Field> {
     out
 }
 
-/// Options of tar that change nothing about the names of what is unpacked.
+/// Options of tar that do not change the names of unpacked files.
 #[rustfmt::skip]
 const PLAIN_TAR: &[&str] = &[
     "-x", "--extract", "--get", "-f", "--file", "-z", "--gzip", "--gunzip", "-a", "--auto-compress", "-v", "--verbose", "-p", "-m", "--touch", "-o",
@@ -208,7 +208,7 @@ const PLAIN_TAR: &[&str] = &[
     "--exclude", "--warning",
 ];
 
-/// An archive that is unpacked.
+/// An archive to unpack.
 struct Extraction<'f> {
     directory: Option<&'f Field>,
     archive: Option<&'f Field>,
@@ -217,7 +217,7 @@ struct Extraction<'f> {
     strip: Option<usize>,
 }
 
-/// Writes the files that are in an archive, if these are known.
+/// Writes the files in an archive, if they are known.
 fn looked_into(analyzer: &mut Analyzer<'_>, call: &Call<'_>, unpacked: &Extraction<'_>) -> bool {
     let Extraction { directory, archive: Some(archive), format, strip: Some(strip) } = *unpacked else {
         return false;
@@ -225,7 +225,7 @@ fn looked_into(analyzer: &mut Analyzer<'_>, call: &Call<'_>, unpacked: &Extracti
     let Some(members) = analyzer.earlier_members(format, archive, call.command) else {
         return false;
     };
-    // Programs differ in whether these parts count.
+    // Programs do not agree whether these parts count.
     let is_unclear =
         |member: &String| member.trim_end_matches('/').split('/').any(|part| part.is_empty() || part == ".");
     if directory.is_some_and(|directory| !directory.is_literal())
@@ -251,7 +251,7 @@ fn looked_into(analyzer: &mut Analyzer<'_>, call: &Call<'_>, unpacked: &Extracti
     true
 }
 
-/// What comes out of an archive is not known; where it goes may be.
+/// The content of an archive is unknown. Its target may be known.
 pub(crate) fn extracted(
     analyzer: &mut Analyzer<'_>,
     call: &Call<'_>,
@@ -305,7 +305,7 @@ fn unzip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// `cpio -o` and `-p` take the names of files from their input; `-i` and `-p DIRECTORY` write them.
+/// `cpio -o` and `-p` read names of files from their input; `-i` and `-p DIRECTORY` write them.
 fn cpio(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let passes = arguments.has(&["-p", "--pass-through"]);
@@ -365,7 +365,7 @@ fn zip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// `gzip` and its relatives replace a file by another one.
+/// `gzip` and similar programs replace a file by another one.
 fn compress(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let keeps = arguments.has(&["-k", "--keep"]) || call.name.contains("zstd") && !arguments.has(&["--rm"]);

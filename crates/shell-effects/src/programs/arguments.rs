@@ -1,4 +1,4 @@
-//! Flags and operands of a command, kept apart by a description of its flags.
+//! Splits a command into flags and operands, using a description of its flags.
 
 use crate::analysis::field::Field;
 use crate::programs::program::Program;
@@ -24,7 +24,7 @@ impl Arguments {
         self.flags.iter().any(|(flag, _)| names.contains(&flag.as_str()))
     }
 
-    /// Whether a long flag is given, which may be abbreviated.
+    /// Whether a long flag is given. It may be abbreviated.
     pub(crate) fn has_long(&self, name: &str) -> bool {
         self.flags.iter().any(|(flag, _)| flag.len() > 3 && name.starts_with(flag.as_str()))
     }
@@ -35,7 +35,7 @@ impl Arguments {
         found.find_map(|(_, value)| value.as_ref())
     }
 
-    /// The directories in which the program works, one after the other.
+    /// The directories that the program enters, one after the other.
     pub(crate) fn directories(&self, flags: Flags) -> Vec<Field> {
         if !flags.contains("=d") {
             return Vec::new();
@@ -65,15 +65,15 @@ impl Arguments {
     }
 }
 
-/// A simple command, ready to be looked at.
+/// A simple command with its parsed arguments.
 pub(crate) struct Call<'a> {
     pub(crate) program: &'a Program,
     /// The name by which the program is called, without its directory.
     pub(crate) name: &'a str,
-    /// All words, the name among them.
+    /// All words, including the name.
     pub(crate) fields: &'a [Field],
     pub(crate) arguments: Arguments,
-    /// The words after the options, if those end at the first operand.
+    /// The words after the options, if the options end at the first operand.
     pub(crate) rest: &'a [Field],
     /// Its index among all commands.
     pub(crate) command: usize,
@@ -100,12 +100,12 @@ pub(crate) fn takes(flags: &str, name: &str) -> Takes {
     Takes::Nothing
 }
 
-/// Whether the next word is the value of this flag.
+/// Whether this flag takes the next word as its value.
 pub(crate) fn takes_next(flags: &str, name: &str) -> bool {
     takes(flags, name) == Takes::Next
 }
 
-/// The described name of a long flag, which may be abbreviated.
+/// The described name of a long flag that may be abbreviated.
 fn full_name<'a>(flags: &'a str, name: &'a str) -> &'a str {
     if name.len() < 4 {
         return name;
@@ -122,7 +122,7 @@ fn full_name<'a>(flags: &'a str, name: &'a str) -> &'a str {
     longer.unwrap_or(name)
 }
 
-/// Whether what follows one dash is always one name: `go test -count=1`. A single dash at the start of the flags says so.
+/// Whether a single dash starts a long name: `go test -count=1`. A single dash at the start of the flags says so.
 fn has_long_names(flags: &str) -> bool {
     flags.starts_with("- ")
 }
@@ -132,7 +132,7 @@ pub(crate) fn acts_alone(flags: &str, name: &str) -> bool {
     flags.split_ascii_whitespace().any(|flag| flag.strip_suffix('!') == Some(name))
 }
 
-/// Which access the value of a flag stands for: `r`, `w` or none.
+/// The access to the file that the value names: `r`, `w` or none.
 pub(crate) fn file_access(flags: &str, name: &str) -> Option<u8> {
     let mut found =
         flags.split_ascii_whitespace().filter_map(|flag| flag.strip_prefix(name)?.strip_prefix(['=', '?']));
@@ -144,7 +144,7 @@ pub(crate) fn parse(flags: &str, fields: &[Field]) -> Arguments {
     parse_up_to(flags, fields, false).0
 }
 
-/// The same up to the first operand, where `leading`; and how many words that were.
+/// The same, up to the first operand if `leading`. Also returns how many words were read.
 pub(crate) fn parse_up_to(flags: &str, fields: &[Field], leading: bool) -> (Arguments, usize) {
     let mut found = Arguments::default();
     let mut at = 0;
@@ -168,7 +168,7 @@ pub(crate) fn parse_up_to(flags: &str, fields: &[Field], leading: bool) -> (Argu
     (found, at.min(fields.len()))
 }
 
-/// `--name`, `--name=value`, `--name value`; whether the next word was taken.
+/// `--name`, `--name=value`, `--name value`. Returns whether the next word was taken.
 fn long(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments) -> bool {
     if let Some((name, value)) = field.text.split_once('=') {
         found.flags.push((full_name(flags, name).to_owned(), Some(field.with(value))));
@@ -180,7 +180,7 @@ fn long(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments)
     value.is_some()
 }
 
-/// `-abc`, `-ovalue`, `-o value`, or one long name after a single dash; whether the next word was taken.
+/// `-abc`, `-ovalue`, `-o value`, or one long name after a single dash. Returns whether the next word was taken.
 fn short(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments) -> bool {
     if field.text.len() > 2 && takes(flags, &field.text) == Takes::Next {
         found.flags.push((field.text.clone(), next.cloned()));

@@ -1,4 +1,4 @@
-//! `xargs` and `parallel`: a command for each of many arguments.
+//! `xargs` and `parallel`: one command for each of many arguments.
 
 use crate::Quoting;
 use crate::analysis::analyzer::Analyzer;
@@ -39,8 +39,8 @@ pub(crate) fn xargs(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// `parallel CODE ::: ARGUMENTS`: a text for a shell, with each argument after it or in the place of `{}`. Without a text the
-/// arguments are the commands.
+/// `parallel CODE ::: ARGUMENTS`: shell text, with each argument after it or in place of `{}`. Without that text the arguments
+/// are the commands.
 pub(crate) fn parallel(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let (arguments, rest) = (&call.arguments, call.rest);
     let is_list = |field: &Field| matches!(field.text.as_str(), ":::" | ":::+" | "::::");
@@ -67,7 +67,7 @@ pub(crate) fn parallel(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// What is not known of the arguments of `xargs`.
+/// The word for unknown arguments of `xargs`.
 pub(crate) const GIVEN: &str = "the arguments of xargs";
 
 /// How a text is separated where no option says so.
@@ -148,7 +148,7 @@ pub(crate) fn lines(input: &Stream) -> Vec<Field> {
     given(input, &Arguments::default(), Separation::Lines)
 }
 
-/// A word with a placeholder replaced by what it stands for.
+/// A word with its placeholder replaced.
 pub(crate) fn replaced(word: &Field, mark: &str, by: &Field) -> Field {
     if !word.text.contains(mark) {
         return word.clone();

@@ -15,7 +15,7 @@ const BUBBLEWRAP: [&[&str]; 2] = [
         "--bind-data", "--ro-bind-data", "--symlink", "--chmod", "--overlay-src"],
 ];
 
-/// `bwrap OPTIONS COMMAND`. It may show files at other places.
+/// `bwrap OPTIONS COMMAND`. It may show files at other paths.
 pub(crate) fn bubblewrap(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let mut words = call.fields.get(1..).unwrap_or_default();
     while let Some(first) = words.first().filter(|first| first.text.starts_with("--")) {

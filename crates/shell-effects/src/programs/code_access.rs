@@ -1,11 +1,11 @@
-//! What code in another language may do to the files that it names. Names of functions and modes of opening a file are looked for, and
-//! whatever is not known to be harmless may write.
+//! What code in another language may do to the files that it names. Looks for names of functions and modes of opening a file.
+//! Code may write unless it is known to be harmless.
 
 use crate::CodeAccess;
 use crate::programs::code_reading;
 use crate::programs::languages::SourceLanguage;
 
-/// Parts of names of functions that write, delete, or hide what is called.
+/// Parts of names of functions that write, delete, or hide which function is called.
 const WRITING_PARTS: &[&str] = &[
     "writ",
     "unlink",
@@ -77,7 +77,7 @@ const WRITING_NAMES: &[&str] = &[
     "unpack",
 ];
 
-/// Names that run another program. It is read as a command where it is known, but its arguments may be built.
+/// Functions that run another program. A known program is read as a command, but its arguments may be computed.
 const RUNNING_PARTS: &[&str] =
     &["system", "exec", "spawn", "popen", "subprocess", "child_process", "fork", "passthru", "getoutput"];
 
@@ -87,10 +87,10 @@ const MODES: &[&str] = &[
     "r+b", "rt+", "r+t", "as", "ax", "wx", "wx+", "ax+",
 ];
 
-/// The same, where a text of one character is mostly something else: after a comma or a `=`.
+/// Modes of one character, which usually mean something else: they count after a comma or a `=`.
 const SHORT_MODES: &[&str] = &["a", "x"];
 
-/// What a code may do.
+/// The access of a piece of code.
 pub(crate) fn of(interpreter: &str, code: &str) -> CodeAccess {
     let Some(language) = code_reading::language_of(interpreter) else {
         return CodeAccess { writes: true, runs: true };
@@ -155,7 +155,7 @@ fn opens_otherwise(language: SourceLanguage, code: &str) -> bool {
         if language == SourceLanguage::Perl {
             return true;
         }
-        // What comes before the first comma or parenthesis outside of the first text.
+        // The text before the first comma or parenthesis outside of the first text.
         let mut quote = None;
         let end = arguments.find(|c: char| match quote {
             Some(open) => {
@@ -191,9 +191,9 @@ fn redirects(language: SourceLanguage, code: &str) -> bool {
         || ["\">", "'>", "+<", "\"|", "'|"].iter().any(|mode| code.contains(mode))
 }
 
-/// Whether a `>` of awk may be a redirection: outside of braces and in parentheses it compares.
+/// Whether a `>` of awk may be a redirection. Outside of braces and in parentheses it compares.
 fn awk_writes(code: &str) -> bool {
-    // Where a pattern ends is not known.
+    // It is unknown where a pattern ends.
     if code.contains('/') {
         return code.contains('>');
     }
@@ -216,7 +216,7 @@ fn awk_writes(code: &str) -> bool {
     false
 }
 
-/// `os.replace`, `Path.replace`: that of a text is not a write.
+/// `os.replace` and `Path.replace`. Replacing in a text is not a write.
 fn replaces_files(code: &str) -> bool {
     code.contains("os.replace")
         || code.contains("import replace")
@@ -224,7 +224,7 @@ fn replaces_files(code: &str) -> bool {
         || code.contains("path") && code.contains(".replace(")
 }
 
-/// Functions that run a program, or look whether there is one. What they are given is not opened.
+/// Functions that run a program, or test whether one exists. They do not open their arguments.
 const PROGRAM_USERS: &[&str] = &[
     "run",
     "call",
@@ -254,7 +254,7 @@ const PROGRAM_USERS: &[&str] = &[
     "file_exists",
 ];
 
-/// Code without what names a program: the line that starts a script, and the first argument of a call that runs or tests a program.
+/// Code without names of programs: the line that starts a script, and the first argument of a call that runs or tests a program.
 pub(crate) fn without_programs(code: &str) -> String {
     let mut lines = code.splitn(2, '\n');
     let rest = match (lines.next(), lines.next()) {
@@ -284,7 +284,7 @@ pub(crate) fn without_programs(code: &str) -> String {
     kept
 }
 
-/// Where the programs of the system are.
+/// Where the system's programs are.
 const PROGRAMS: &[&str] = &["/usr/", "/bin/", "/sbin/", "/opt/"];
 
 /// Whether a text is the path of a program in a directory for programs.
@@ -297,7 +297,7 @@ fn is_program(text: &str) -> bool {
         && directory.is_some_and(|directory| directory.ends_with("/bin") || directory.ends_with("/sbin"))
 }
 
-/// The function that runs or tests a program, if what follows is the first argument of its call.
+/// The function that runs or tests a program, if the first argument of its call follows.
 fn program_user(code: &str) -> Option<&'static str> {
     let before = code.trim_end_matches(['"', '\'', '[', ' ', '\n', '\t']).strip_suffix('(')?;
     let name = before.rsplit(|c: char| !is_part(c)).next().unwrap_or_default();
@@ -308,7 +308,7 @@ fn is_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Whether a function of this name may be another one: the code defines it, or uses its name for more than calls.
+/// Whether a function of this name may be another one: the code defines it, or does more than call it.
 fn is_other(code: &str, name: &str) -> bool {
     code.match_indices(name).any(|(at, _)| {
         let before = code.get(..at).unwrap_or_default();

@@ -1,7 +1,7 @@
-//! Names that code only leaves out: `if '.git' in path: continue`, `[d for d in dirs if d not in {'.git', 'target'}]`. Such code does
-//! nothing to these files that it would not do without the condition.
+//! Names that code only excludes: `if '.git' in path: continue`, `[d for d in dirs if d not in {'.git', 'target'}]`. The
+//! condition makes the code do less to these files, never more.
 //!
-//! Lines are looked at one by one. A name counts as left out where it is compared, and the condition skips what is equal.
+//! Each line is examined alone. A name is excluded if it is compared, and the condition skips what is equal.
 
 use crate::programs::languages::SourceLanguage;
 
@@ -11,7 +11,7 @@ const MAX_LINE: usize = 2048;
 /// Further constants count as files.
 const MAX_CONSTANTS: usize = 64;
 
-/// Code without the names that it only leaves out.
+/// Code without the names that it only excludes.
 pub(crate) fn without_exclusions(interpreter: &str, code: &str) -> String {
     let kind = match SourceLanguage::of(interpreter) {
         Some(kind @ (SourceLanguage::Python | SourceLanguage::JavaScript)) => kind,
@@ -45,7 +45,7 @@ pub(crate) fn without_exclusions(interpreter: &str, code: &str) -> String {
     kept.concat()
 }
 
-/// Code without `process.env`, which is no file unless it is in quotes or a part of a path.
+/// Code without `process.env`, which is not a file unless it is in quotes or a part of a path.
 fn without_environment(code: &str) -> String {
     const NAME: &str = "process.env";
     let mut kept = String::with_capacity(code.len());
@@ -64,7 +64,7 @@ fn without_environment(code: &str) -> String {
     kept
 }
 
-/// Words after which what follows is not run.
+/// Words after which the rest does not run.
 const LEAVING: &[&str] = &["assert", "break", "continue", "raise", "return", "throw"];
 
 /// What the condition of a line does to the names that it compares.
@@ -106,7 +106,7 @@ impl Skip {
         if is_condition && skips {
             return if is_negated { Skip::Nothing } else { Skip::Equal };
         }
-        // What comes after `if name != ".env": exit()` is about that name.
+        // The code after `if name != ".env": exit()` concerns that name.
         let leaves = words(body).next().is_some_and(|word| LEAVING.contains(&word))
             || words(body).any(|word| word == "exit");
         if is_condition && leaves {
@@ -116,7 +116,7 @@ impl Skip {
         if filters && is_negated && !has_else { Skip::Others } else { Skip::Nothing }
     }
 
-    /// Whether a text between this and that is compared, and what is equal is skipped.
+    /// Whether the text between these two is compared, and what is equal is skipped.
     fn skips(self, before: &str, after: &str) -> bool {
         let before = before_list(before.trim_end());
         let after = after.trim_start();
@@ -198,7 +198,7 @@ fn before_list(before: &str) -> &str {
     rest
 }
 
-/// What follows the rest of a list of texts.
+/// The rest after a list of texts.
 fn after_list(after: &str) -> &str {
     let mut rest = after;
     while let Some(next) = rest.strip_prefix(',').map(str::trim_start) {
@@ -209,14 +209,14 @@ fn after_list(after: &str) -> &str {
     rest.strip_prefix(']').unwrap_or("")
 }
 
-/// Whether a list starts here, and no element of something.
+/// Whether a list starts here, and not an index.
 fn is_list(before: &str) -> bool {
     before
         .strip_suffix('[')
         .is_some_and(|before| !before.ends_with(|c: char| c.is_alphanumeric() || c == ')'))
 }
 
-/// Whether the list after this gives its elements to a name, other than in `any(name in path for name in (…))`.
+/// Whether the following list gives its elements to a name, except in `any(name in path for name in (…))`.
 fn binds(before: &str) -> bool {
     let Some((start, _)) = before.rsplit_once(" for ") else { return false };
     let compares = start
@@ -225,7 +225,7 @@ fn binds(before: &str) -> bool {
     !compares
 }
 
-/// Whether `not` comes before the object whose method is called.
+/// Whether `not` precedes the object whose method is called.
 fn follows_not(object: &str) -> bool {
     object.trim_end_matches(is_object).trim_end().ends_with(" not")
 }
@@ -272,7 +272,7 @@ fn defined(kind: SourceLanguage, line: &str) -> Option<&str> {
     if is_name && inner.split(',').all(is_text) { Some(name) } else { None }
 }
 
-/// A line without those of its texts that are left out.
+/// A line without its excluded texts.
 fn without_names(line: &str, is_left_out: impl Fn(&str, &str) -> bool) -> String {
     let mut kept = String::with_capacity(line.len());
     let mut at = 0;

@@ -1,5 +1,5 @@
-//! Whether code in another language only reads files. The code is split into tokens: every function that it calls must be on a short list,
-//! and nothing else on that list may get another meaning. Whatever is not understood may write.
+//! Whether code in another language only reads files. The code is split into tokens. Every function that it calls must be on a
+//! short list, and nothing may redefine a name on that list. Code that is not understood may write.
 
 use self::lists::{AWK, FS, Harmless, JAVASCRIPT, NAMED, OS_PATH, PERL, PHP, PYTHON, READ_MODES, RUBY};
 use self::token::{Token, arguments, tokens};
@@ -40,7 +40,7 @@ struct Reader<'t, 'c> {
     lists: &'static Harmless,
 }
 
-/// Each looks at one token, and is None if that may do more than read.
+/// Each function checks one token. `None` means that it may do more than read.
 impl<'c> Reader<'_, 'c> {
     fn token(&self, at: usize) -> Option<Token<'c>> {
         self.tokens.get(at).copied()
@@ -74,7 +74,7 @@ impl<'c> Reader<'_, 'c> {
         }
     }
 
-    /// What is called: a name, which is looked at itself.
+    /// A call: the name is checked on its own.
     fn parenthesis(&self, at: usize) -> Option<()> {
         let lists = self.lists;
         match self.before(at, 1) {
@@ -124,7 +124,7 @@ impl<'c> Reader<'_, 'c> {
         if is_clear { Some(()) } else { None }
     }
 
-    /// A name on the lists has the meaning that it has there.
+    /// A listed name must have its listed meaning.
     fn name(&self, at: usize, name: &str) -> Option<()> {
         let lists = self.lists;
         // `from pathlib import Path`
@@ -167,7 +167,7 @@ impl<'c> Reader<'_, 'c> {
         }
     }
 
-    /// Where functions are called without parentheses, each name must be known.
+    /// Perl and Ruby call functions without parentheses, so each name must be known.
     fn is_listed(&self, at: usize, name: &str) -> bool {
         let lists = self.lists;
         let is_number = name.starts_with(|c: char| c.is_ascii_digit());

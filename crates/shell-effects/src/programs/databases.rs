@@ -1,4 +1,4 @@
-//! Clients of databases: the SQL that they are given, and `sqlite3`, whose database is a file and whose commands name others.
+//! Database clients: the SQL that they get, and `sqlite3`, whose database is a file and whose commands name other files.
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
@@ -24,7 +24,7 @@ pub(crate) const DATABASES: &[Program] = &[
     special(&["sqlite3"], "-cmd= -init=r -separator= -newline= -nullvalue= -mmap= -maxsize=", sqlite).stdin(SQL).start_up(&["~/.sqliterc", "~/.config/sqlite3/sqliterc"]),
 ];
 
-/// The SQL that a client of a database is given.
+/// The SQL that a database client gets.
 #[derive(Debug)]
 pub struct Sql<'a> {
     /// Its arguments and its standard input. Each may hold statements.
@@ -34,12 +34,12 @@ pub struct Sql<'a> {
 }
 
 impl SimpleCommand {
-    /// The SQL that it runs, if it is a client of a database, wherever that program is.
+    /// The SQL that it runs, if it is a database client, in whatever directory.
     #[must_use]
     pub fn sql(&self) -> Option<Sql<'_>> {
         let Stdin::Sql { has_hash_comments } = self.entry?.stdin else { return None };
         let words = self.words.iter().skip(1);
-        // Each argument counts: an option that nobody listed would hide what it holds.
+        // Each argument counts: SQL could be in the value of an unlisted option.
         let texts = words.map(|word| attached(word)).chain(self.input.as_deref()).collect();
         Some(Sql { texts, has_hash_comments })
     }
@@ -57,7 +57,7 @@ fn attached(word: &str) -> &str {
     }
 }
 
-/// What names a file in a statement, or in a command of a client.
+/// Text before the name of a file, in a statement or a client's command.
 const NAMING_FILES: &[&str] = &[
     "attach",
     "copy",
@@ -78,10 +78,10 @@ const NAMING_FILES: &[&str] = &[
     "\\.",
 ];
 
-/// What comes before code for a shell, up to the end of its line or its quote.
+/// Text before shell code, which ends with its line or its quote.
 const RUNNING: &[&str] = &["\\!", "system ", "program '", "\\copy program '"];
 
-/// Clients whose statements may name files, and run commands.
+/// Clients whose statements may name files and run commands.
 fn statements(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     analyzer.unknown_program(call.fields);
     let mut texts: Vec<String> =
@@ -109,7 +109,7 @@ fn statements(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// How statements start that only read.
+/// The first words of statements that only read.
 const READING: &[&str] = &[
     "select",
     "with",
@@ -155,7 +155,7 @@ fn sqlite(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         let words: Vec<Field> = first.into_iter().chain(files.cloned()).collect();
         return archive(analyzer, call, &words);
     }
-    // Another directory holds for the commands that follow.
+    // The directory changes for the following commands.
     analyzer.in_directory(None, |analyzer| {
         for text in start_up::texts(analyzer, call.program) {
             run_statements(analyzer, call, &[text], true);
@@ -169,7 +169,7 @@ fn sqlite(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 
 /// Statements, and commands of `sqlite3` itself.
 fn run_statements(analyzer: &mut Analyzer<'_>, call: &Call<'_>, texts: &[Field], is_input: bool) {
-    // A command in an argument goes on over its line breaks.
+    // A command in an argument may continue over line breaks.
     let (commands, texts): (Vec<&Field>, Vec<&Field>) =
         texts.iter().partition(|text| !is_input && text.text.trim_start().starts_with('.'));
     for text in commands {
@@ -196,7 +196,7 @@ fn read_file(analyzer: &mut Analyzer<'_>, call: &Call<'_>, file: &Field) {
     analyzer.deeper(|analyzer| run_statements(analyzer, call, std::slice::from_ref(&text), true));
 }
 
-/// `sqlite3 -A OPTIONS FILES`, `.archive OPTIONS FILES`: a database as an archive, whose options are those of tar.
+/// `sqlite3 -A OPTIONS FILES`, `.archive OPTIONS FILES`: a database as an archive, with the options of tar.
 fn archive(analyzer: &mut Analyzer<'_>, call: &Call<'_>, words: &[Field]) {
     let arguments = arguments::parse("-f=w -C= --file=w --directory=", words);
     analyzer.files_of_flags("-f=w --file=w", &arguments, call.command);
@@ -234,14 +234,14 @@ const WRITING_FILES: &[&str] = &["backup", "clone", "log", "once", "open", "outp
 /// `.read FILE` and others.
 fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
     let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
-    // A backslash before a character means nothing.
+    // A backslash before a character has no effect.
     let name = name.replace('\\', "");
     let rest = rest.trim();
-    // What is short for a command is that command.
+    // An abbreviation of a command is that command.
     let is = |full: &str| !name.is_empty() && full.starts_with(&name);
     if is("shell") || is("system") {
         analyzer.subshell(|analyzer| analyzer.code(&Field::literal(rest), "sh"));
-        // The shell gets its words without their quotes.
+        // The shell gets its words without quotes.
         if rest.contains(['\'', '"', '\\']) {
             let bare = rest.replace(['\'', '"', '\\'], "");
             analyzer.subshell(|analyzer| analyzer.code(&Field::literal(bare), "sh"));
@@ -286,7 +286,7 @@ fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
                     analyzer.touch(Access::Read, &file, call.command);
                     read_file(analyzer, call, &file);
                 }
-                // What is short for several may be any of them.
+                // An abbreviation of several commands may be any of them.
                 if writes {
                     analyzer.by_option(&name, |analyzer| analyzer.touch(Access::Write, &file, call.command));
                 }

@@ -1,4 +1,4 @@
-//! Editors, which may write what they open, and formatters.
+//! Editors, which may write the files that they open, and formatters.
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
@@ -11,7 +11,7 @@ use crate::programs::program::{
 };
 use crate::programs::start_up;
 
-/// Vi and its variants, by the names of Debian too.
+/// Vi and its variants, including the names in Debian.
 #[rustfmt::skip]
 const VI: [&str; 19] = [
     "vi", "vim", "nvim", "editor", "elvis", "evim", "nvi", "rgview", "rgvim", "rview", "rvim", "vile", "view", "vim.basic", "vim.gtk3", "vim.nox",
@@ -39,7 +39,7 @@ const SILENT_VI: Flags = "-c=e --cmd=e -S=r -u= -w=w -W=w -i=w -V? -T= -U= --sta
 /// The options of `vi` as a screen editor: after `-s` it reads keys from a file.
 const SCREEN_VI: Flags = "-c=e --cmd=e -S=r -u= -s=r -w=w -W=w -i=w -V? -T= -U= --startuptime=w";
 
-/// What asks a formatter to change files.
+/// The options with which formatters change files.
 #[rustfmt::skip]
 const ASKED: Formatting = Formatting::If(&[
     "--write", "-w", "--fix", "-i", "--in-place", "-a", "-A", "--autocorrect", "--autocorrect-all",
@@ -55,7 +55,7 @@ const fn formats(names: &'static [&'static str], formatting: Formatting) -> Prog
     Program::new(names).options(FORMATTER).action(Action::Format(formatting))
 }
 
-/// Formatters and linters: some change files unless they only check, others only when they are asked to.
+/// Formatters and linters: some change files unless they only check, others only with an option.
 #[rustfmt::skip]
 pub(crate) const FORMATTERS: &[Program] = &[
     formats(&[
@@ -81,7 +81,7 @@ pub(crate) const FORMATTERS: &[Program] = &[
     ]),
 ];
 
-/// Editors: what they open they may write.
+/// Editors may write the files that they open.
 fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
     let is_vi = call.name == "ex" || VI.contains(&call.name);
@@ -168,7 +168,7 @@ const RUNNING: &[&str] = &[
     "csprg=",
 ];
 
-/// What an editor runs because of its own commands.
+/// What an editor's own commands run.
 pub(crate) fn run_commands(analyzer: &mut Analyzer<'_>, editor: &str, commands: &str) {
     let is_vi = editor == "ex" || VI.contains(&editor);
     if !is_vi && !matches!(editor, "ed" | "red") {
@@ -228,7 +228,7 @@ pub(crate) fn format(analyzer: &mut Analyzer<'_>, call: &Call<'_>, formatting: F
     }
     for file in files {
         if writes {
-            // What `find` prints are the files themselves.
+            // `find` prints the files themselves.
             let access = if file.kind == FieldKind::Tree { Access::Write } else { Access::Format };
             analyzer.touch(access, file, call.command);
         }

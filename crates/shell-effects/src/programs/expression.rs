@@ -6,12 +6,12 @@ use std::rc::Rc;
 use crate::Quoting;
 use crate::analysis::field::{Field, FieldKind};
 
-/// More alternatives are not kept apart: any file may be meant.
+/// Further alternatives are not distinguished: any file may be meant.
 const MAX_ALTERNATIVES: usize = 16;
 /// Deeper parentheses are not read.
 const MAX_NESTING: usize = 32;
 
-/// Tests and options of `find` with one argument, beside those below and `-newerXY`.
+/// Tests and options of `find` with one argument, except those below and `-newerXY`.
 const VALUED: &[&str] = &[
     "-amin",
     "-anewer",
@@ -44,7 +44,7 @@ const VALUED: &[&str] = &[
     "-xtype",
 ];
 
-/// What is known of a file that is found; all of it holds.
+/// The conditions that a found file meets.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Limits {
     /// A pattern for its name.
@@ -54,10 +54,10 @@ pub(crate) struct Limits {
     pub(crate) is_directory: bool,
 }
 
-/// Files for which one of these holds.
+/// Files that meet one of these conditions.
 pub(crate) type Files = Rc<Vec<Limits>>;
 
-/// What is done to files that are found.
+/// What is done to found files.
 #[derive(Debug)]
 pub(crate) enum FindAction<'f> {
     Delete,
@@ -66,7 +66,7 @@ pub(crate) enum FindAction<'f> {
     RunThere(&'f [Field]),
     /// Its name is printed; false if more than that.
     Print(bool),
-    /// What is found is written to this file by an option.
+    /// An option writes the result to this file.
     Write(&'f Field, &'f Field),
 }
 
@@ -91,14 +91,14 @@ impl<'f> Expression<'f> {
         let mut expression = Expression { words, ..Expression::default() };
         let any = Rc::new(vec![Limits::default()]);
         let mut all = expression.list(&any);
-        // Behind a parenthesis that nobody opened.
+        // After a parenthesis that nobody opened.
         while expression.at < words.len() {
             expression.is_unclear = true;
             expression.at += 1;
             expression.list(&any);
         }
         if expression.is_unclear {
-            // It may be any file, and is one of these if what is not known is nothing.
+            // It may be any file. It is one of these if the unknown part is empty.
             let or_any = |files: &Files| Rc::new(files.iter().chain(any.iter()).cloned().collect());
             all = or_any(&all);
             expression.actions.iter_mut().for_each(|(_, files)| *files = or_any(files));
@@ -144,7 +144,7 @@ impl<'f> Expression<'f> {
         found
     }
 
-    /// Each test is made of the files for which those before it hold.
+    /// Each test applies to the files that pass the tests before it.
     fn conjunction(&mut self, files: &Files) -> Files {
         let mut files = Rc::clone(files);
         while self.at < self.words.len() && !matches!(self.word(), "-o" | "-or" | "," | ")") {
@@ -156,7 +156,7 @@ impl<'f> Expression<'f> {
     fn primary(&mut self, files: Files) -> Files {
         let Some(field) = self.next() else { return files };
         match field.text.as_str() {
-            // What is not known may be anything, such as an alternative.
+            // Unknown text may be anything, such as an alternative.
             _ if !field.is_literal() => self.is_unclear = true,
             "(" | "!" | "-not" if self.nesting >= MAX_NESTING => self.is_unclear = true,
             "(" => {
@@ -166,7 +166,7 @@ impl<'f> Expression<'f> {
                 self.at += 1;
                 return found;
             }
-            // Which files are left is not known, but all of them are among these.
+            // It is unknown which files remain, but all of them are among these.
             "!" | "-not" => {
                 self.nesting += 1;
                 self.negated += 1;
@@ -193,7 +193,7 @@ impl<'f> Expression<'f> {
         files
     }
 
-    /// Actions, and tests that nothing is compared with.
+    /// Actions, and tests without a comparison.
     fn other(&mut self, field: &'f Field, test: &str, files: &Files) {
         let action = match test {
             "-delete" => FindAction::Delete,
@@ -254,7 +254,7 @@ fn is_path(format: &str) -> bool {
     matches!(format, "%p\\n" | "%p\\0" | "%p\n" | "%p ")
 }
 
-/// A pattern of the shell that matches the names that a pattern of `find` does, or more.
+/// A shell pattern that matches at least the names that a pattern of `find` matches.
 pub(crate) fn name_pattern(field: &Field, ignores_case: bool) -> Option<String> {
     let text = match field.kind {
         FieldKind::Literal | FieldKind::Glob => field.text.as_str(),

@@ -32,7 +32,7 @@ pub(crate) const FILES: &[Program] = &[
     each(&["truncate"], "-s= -r=r --size= --reference=r", Access::Write, 0),
 ];
 
-/// `cp`, `mv`, `ln`, `install`: the last operand is where the others go, unless `-t` names it.
+/// `cp`, `mv`, `ln`, `install`: the last operand is the target, unless `-t` names it.
 pub(crate) fn copy(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let operands = &arguments.operands;
@@ -137,7 +137,7 @@ fn is_recursive(call: &Call<'_>) -> bool {
 fn sources_of(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field) {
     match call.program.name() {
         "mv" => {
-            // What is moved can be read under its new name.
+            // A moved file can be read under its new name.
             analyzer.touch(Access::Read, source, call.command);
             analyzer.touch_tree(Access::Delete, source, call.command);
         }
@@ -157,7 +157,7 @@ fn sources_of(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field) {
     }
 }
 
-/// A symbolic link is relative to where it is.
+/// A symbolic link is relative to its own directory.
 fn linked(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field) {
     analyzer.touch(Access::Link, source, call.command);
     let is_symbolic = call.arguments.has(&["-s"]) || call.arguments.has_long("--symbolic");
@@ -212,7 +212,7 @@ fn backup_suffix(analyzer: &Analyzer<'_>, call: &Call<'_>) -> Option<String> {
 /// Where files are copied or moved to.
 pub(crate) struct Destination<'a> {
     pub(crate) path: &'a Field,
-    /// None if that is not known.
+    /// `None` if that is unknown.
     pub(crate) is_directory: Option<bool>,
 }
 

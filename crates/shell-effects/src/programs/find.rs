@@ -1,4 +1,4 @@
-//! `find`: where the files are that it finds, and what it does to them.
+//! `find`: where the found files are, and what it does to them.
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
@@ -36,7 +36,7 @@ pub(crate) fn find(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         None if roots.is_empty() => &here,
         None => roots,
     };
-    // A directory in a variable that nobody sets.
+    // A directory in an unset variable.
     let of_unset =
         |root: &Field| if analyzer.is_only_unset(root) { Field::unknown(SEARCHED) } else { root.clone() };
     let roots: Vec<Field> = roots.iter().map(of_unset).collect();
@@ -61,7 +61,7 @@ fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>
         }
         match action {
             FindAction::Delete => {
-                // A directory is deleted if it is empty: then there is nothing in it.
+                // Only an empty directory is deleted.
                 let is_any = |limits: &Limits| limits.name.is_none() && limits.path.is_none();
                 if files.iter().all(|limits| limits.is_directory && is_any(limits)) {
                     continue;
@@ -109,7 +109,7 @@ fn below(root: &Field, limits: &Limits, asked_for: &[&str], targets: &mut Vec<Ta
     match root.kind {
         FieldKind::Unknown => targets.push(Target::Unknown(root.text.clone())),
         FieldKind::Tree => targets.push(Target::Unknown(root.shown())),
-        // The files that it matches are among those of its directory.
+        // The files that the pattern matches are among those of its directory.
         FieldKind::Glob => {
             let folder = root.text.trim_end_matches('/').rsplit_once('/').map_or("", |(folder, _)| folder);
             let is_absolute = root.text.starts_with('/');
@@ -140,7 +140,7 @@ fn below_literal(root: &str, limits: &Limits, asked_for: &[&str], targets: &mut 
         }
         None => {
             targets.push(Target::Tree(root.to_owned()));
-            // A command that reads all files is not about one of them. A name that is asked for counts nevertheless.
+            // A command that reads all files does not target one of them. But a name that a test asks for counts.
             targets.extend(asked_for.iter().map(|name| Target::Path(format!("{folder}/{name}"))));
             return;
         }
@@ -164,8 +164,8 @@ fn anywhere(prefix: &str, name: Option<&str>, is_directory: bool) -> Target {
     Target::Glob(format!("{prefix}**/{name}{end}"))
 }
 
-/// Patterns of the shell for the paths that a pattern of `-path` matches, or more. Its wildcards cross directories, so that only
-/// what is between two slashes without any is a directory. None if that limits nothing.
+/// Shell patterns for at least the paths that a pattern of `-path` matches. Its wildcards cross directories, so only a part
+/// between two slashes without wildcards is a directory. `None` if that limits nothing.
 fn path_patterns(pattern: &str, root: &str, prefix: &str) -> Option<Vec<String>> {
     if pattern.contains(['[', '\\']) {
         return None;
@@ -176,7 +176,7 @@ fn path_patterns(pattern: &str, root: &str, prefix: &str) -> Option<Vec<String>>
         None => (Vec::new(), pattern),
     };
     let starts_anywhere = is_wild(folders.first().copied().unwrap_or(last));
-    // The root may be what a directory of the pattern stands for.
+    // The root may match a directory of the pattern.
     let is_in_root = |folder: &&&str| !is_wild(folder) && root.split('/').any(|part| part == **folder);
     if starts_anywhere && folders.iter().any(|folder| is_in_root(&folder)) {
         return None;

@@ -24,10 +24,10 @@ pub(crate) const GIT: &[Program] = &[special(&["git"], "", git)
     .subcommands(subcommands::SUBCOMMANDS)
     .output(Output::Like(revision))];
 
-/// What hashes look like that git prints: it writes at least four small characters.
+/// A pattern for the hashes that git prints: at least four hexadecimal digits in lower case.
 pub(crate) const HASH: &str = "[0-9a-f][0-9a-f][0-9a-f][0-9a-f]*";
 
-/// One call of a subcommand.
+/// A call of a subcommand.
 pub(crate) struct GitCall {
     subcommand: String,
     arguments: Arguments,
@@ -38,7 +38,7 @@ pub(crate) struct GitCall {
 }
 
 impl GitCall {
-    /// What it does to files is not known.
+    /// Its effects on files are unknown.
     fn unknown(&self, analyzer: &mut Analyzer<'_>) {
         let words = [Field::literal("git"), Field::literal(self.subcommand.as_str())];
         analyzer.unknown_program(&[&words, self.rest.as_slice()].concat());
@@ -165,7 +165,7 @@ fn given_settings(analyzer: &mut Analyzer<'_>, global: &Arguments) {
     }
 }
 
-/// The directories, other than the one of the whole command, in which git changes what is checked out.
+/// The directories where git changes a checkout, except the one of the whole command.
 fn checkout_elsewhere(analyzer: &mut Analyzer<'_>, global: &Arguments, command: usize) {
     let is_moved = !matches!(analyzer.state.bases(), [Base::At(at)] if at.is_empty());
     analyzer.in_directory(global.values(&["-C"]), |analyzer| {
@@ -185,7 +185,7 @@ fn checkout_elsewhere(analyzer: &mut Analyzer<'_>, global: &Arguments, command: 
     });
 }
 
-/// What `-c alias.NAME=…` makes of a subcommand.
+/// The subcommand that `-c alias.NAME=…` defines.
 fn alias(global: &Arguments, subcommand: &str) -> Option<String> {
     let mut found = None;
     for setting in global.values(&["-c"]) {
@@ -204,7 +204,7 @@ fn is_alias(key: &str) -> bool {
     key.split('.').next().is_some_and(|section| section.eq_ignore_ascii_case("alias"))
 }
 
-/// What prints hashes: `git rev-parse HEAD`, `git merge-base A B`, `git rev-list …`, `git log --format=%h`.
+/// Commands that print hashes: `git rev-parse HEAD`, `git merge-base A B`, `git rev-list …`, `git log --format=%h`.
 fn revision(arguments: &[&str]) -> Option<String> {
     let is_plain =
         |word: &&str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./~^=".contains(&byte));

@@ -1,5 +1,5 @@
-//! Calls of a shell or a program in code of other languages: `os.system("…")`, `execSync("…")`, `system("…")` of awk, and functions that
-//! delete or move what a text names. The code is not parsed: a name of such a function that is followed by a text counts.
+//! Calls of a shell or a program in code of other languages: `os.system("…")`, `execSync("…")`, `system("…")` of awk, and
+//! functions that delete or move files. The code is not parsed: the name of such a function with a following text counts.
 
 mod candidates;
 mod notations;
@@ -45,7 +45,7 @@ const HOMES: &[&str] = &[
 /// Functions that replace a `~`.
 const EXPANDING: &[&str] = &["os.path.expanduser(", "File.expand_path(", "path.expanduser("];
 
-/// What makes text of something else: from the network, or from an encoding.
+/// Functions that produce text from other data: from the network, or from an encoding.
 const DECODING: &[&str] = &[
     "atob(",
     "b64decode",
@@ -70,13 +70,13 @@ const DECODING: &[&str] = &[
     "urlopen",
 ];
 
-/// What connects code to another machine, and shells that it may be given.
+/// Names that connect code to another machine, and shells that it may get.
 const CONNECTING: &[&str] = &["socket", "Socket", "fsockopen", "net.connect", "createConnection"];
 const SHELL_NAMES: &[&str] =
     &["/bin/sh", "/bin/bash", "/bin/zsh", "\"sh\"", "'sh'", "\"bash\"", "'bash'", "cmd.exe", "powershell"];
 const GIVING: &[&str] = &["dup2", "pty.spawn", "spawn(", "exec(", "subprocess", "popen", ".pipe("];
 
-/// Runs what code in another language hands to a shell, or starts itself; it may use the values that it is given.
+/// Runs what code in another language passes to a shell, or starts itself. It may use the values that it gets.
 pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &str, given: &[Field]) {
     if !analyzer.work(code.len()) {
         return;
@@ -138,7 +138,7 @@ enum InlineCall {
 }
 
 impl InlineCall {
-    /// Whether a part of it is not known.
+    /// Whether a part of it is unknown.
     fn has_gap(&self) -> bool {
         match self {
             InlineCall::Text(text) => !text.is_literal(),
@@ -151,7 +151,7 @@ fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Code with the path of the home directory where it asks for that. None if it does not.
+/// Code with the path of the home directory, if it asks for that. `None` if it does not.
 fn with_home(code: &str, home: &str) -> Option<String> {
     let mut replaced: Option<String> = None;
     let mut replace = |from: &str, to: &str| {
@@ -173,7 +173,7 @@ fn with_home(code: &str, home: &str) -> Option<String> {
     replaced
 }
 
-/// Whether code evaluates what it got from the network, or from an encoding.
+/// Whether code evaluates data from the network or from an encoding.
 fn evaluates_hidden(code: &str) -> bool {
     const EVALUATING: &[&str] =
         &["exec", "eval", "Function", "instance_eval", "runInThisContext", "runInNewContext"];
@@ -277,7 +277,7 @@ fn calls(interpreter: &str, code: &str) -> (Vec<InlineCall>, bool) {
         let bare = if language == Some(SourceLanguage::Perl) { bareword(rest) } else { None };
         match call(runner.takes, rest).or(bare) {
             Some(call) => {
-                // What is joined to its text may be another text.
+                // A text that is joined to others may be part of another text.
                 hides_call |= runner.takes.runs() && call.has_gap();
                 found.push(call);
             }
@@ -319,7 +319,7 @@ fn may_run(language: Option<SourceLanguage>, rest: &str) -> bool {
     is_language && !is_empty_call
 }
 
-/// A call, from what follows the name of its function.
+/// A call, from the code after the name of its function.
 fn call(takes: RunnerArguments, rest: &str) -> Option<InlineCall> {
     let rest = rest.trim_start();
     let rest = match rest.strip_prefix('(') {
@@ -334,14 +334,14 @@ fn call(takes: RunnerArguments, rest: &str) -> Option<InlineCall> {
     }
     if matches!(takes, RunnerArguments::ModeNameAndWords | RunnerArguments::NameAndWords) && !words.is_empty()
     {
-        // The program may call itself something else.
+        // The program may have another name for itself.
         let own_name = usize::from(words.len() > 1 && !words.first().is_some_and(is_wholly_unknown));
         words.remove(own_name);
     }
     let first = words.first().filter(|first| !is_wholly_unknown(first))?;
     if let RunnerArguments::Operands(command) = takes {
         let command = command.iter().map(|word| Field::literal(*word));
-        // What follows the path is an option, or a function.
+        // An option or a function follows the path.
         let count = if takes == MOVED { 2 } else { usize::MAX };
         let operands = words.into_iter().take(count).filter(|word| !is_wholly_unknown(word));
         return Some(InlineCall::Words(command.chain(operands).collect()));

@@ -1,4 +1,4 @@
-//! Programs that run code: shells, whose code is read, and others, whose code is not.
+//! Programs that run code: shells, whose code is read, and interpreters, whose code is not.
 
 use std::rc::Rc;
 
@@ -158,7 +158,7 @@ fn script(analyzer: &mut Analyzer<'_>, call: &Call<'_>, options: &Arguments, res
         Some(file) => {
             let arguments = rest.get(1..).unwrap_or_default();
             analyzer.script_with_arguments(file, arguments, call, Language::NewShell);
-            // Its arguments are like those of a program that we do not know.
+            // Its arguments are those of an unknown program.
             analyzer.unknown_program(rest);
         }
         None => analyzer.code_from_input(call.name, Language::NewShell),
@@ -202,7 +202,7 @@ fn later(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// Without the options that switch something off, such as `+x` and `+o posix`.
+/// Without options that switch something off, such as `+x` and `+o posix`.
 fn without_plus(words: &[Field]) -> Vec<Field> {
     let (mut kept, mut at) = (Vec::new(), 0);
     while let Some(word) = words.get(at) {
@@ -226,7 +226,7 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let flags = call.program.options;
     let code: Vec<Field> = call.arguments.code(flags).filter(|code| code.text != "-").cloned().collect();
     for text in &code {
-        // All of it is what another command prints, or what a variable holds.
+        // All of it is the output of another command, or the value of a variable.
         if is_wholly_unknown(text) {
             analyzer.unknown_code(call.name, text.shown());
         } else {
@@ -343,7 +343,7 @@ fn operands_of_code(analyzer: &mut Analyzer<'_>, call: &Call<'_>, code: &[Field]
         if evaluates_operands {
             analyzer.inline_code(call.name, operand.shown());
         }
-        // It may be what the code runs.
+        // The code may run it.
         if runs_operands {
             analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(operand, "sh")));
         }
@@ -456,7 +456,7 @@ fn in_place(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// A command that Perl runs in the place of a file: `perl -ne CODE 'ls |'`.
+/// A command that Perl runs instead of opening a file: `perl -ne CODE 'ls |'`.
 fn piped_operand(call: &Call<'_>, operand: &Field) -> Option<Field> {
     if call.program.name() == "perl" { inline_calls::piped_name(operand) } else { None }
 }
@@ -485,7 +485,7 @@ fn descriptor(file: &Field) -> Option<&str> {
     file.text.strip_prefix("/dev/fd/").or_else(of_process)
 }
 
-/// Without a `-` that ends the options, or stands for one.
+/// Without a `-` at the start, which ends the options or stands for one.
 pub(crate) fn without_dash(words: &[Field]) -> &[Field] {
     words.split_first().filter(|(first, _)| first.text == "-").map_or(words, |(_, rest)| rest)
 }

@@ -1,4 +1,4 @@
-//! Commands that a subcommand runs: here in another environment, in a container, or on another machine.
+//! Commands that a subcommand runs: in another environment here, in a container, or on another machine.
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
@@ -9,7 +9,7 @@ use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{Launch, Place, Program, ShellTexts, Subcommand, SubcommandAction};
 use crate::programs::{network, own_programs};
 
-/// The command of a subcommand, if that runs one.
+/// The command of a subcommand, if it runs one.
 pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
     let Some((subcommand, launch, rest)) = launcher(call.program, words) else {
@@ -80,7 +80,7 @@ const LOOKING: &[&str] = &[
     "why",
 ];
 
-/// A program of many subcommands may change anything in the directory that an option names.
+/// A program with many subcommands may change anything in the directory that an option names.
 pub(crate) fn works_elsewhere(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let directories = directories_before(call);
     if !call.fields.iter().any(|field| LOOKING.contains(&field.text.as_str())) {
@@ -88,7 +88,7 @@ pub(crate) fn works_elsewhere(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// The directories that the options before a subcommand name.
+/// The directories in options before the subcommand.
 fn directories_before(call: &Call<'_>) -> Vec<Field> {
     let flags = call.program.subcommand_options.unwrap_or_default();
     let words = call.fields.get(1..).unwrap_or_default();
@@ -173,7 +173,7 @@ fn mounts(analyzer: &mut Analyzer<'_>, options: &Arguments, command: usize) {
         parts.find(|(key, _)| matches!(*key, "source" | "src")).map(|(_, source)| (mount, source))
     });
     for (field, source) in volumes.chain(sources) {
-        // Others are the names of volumes.
+        // Other names are volumes.
         if field.is_literal() && source.starts_with(['/', '.', '~']) {
             analyzer.touch(Access::Mount, &Field::literal(source), command);
         }
@@ -217,7 +217,7 @@ fn after<'f>(program: &Program, subcommand: &str, words: &'f [Field]) -> Option<
     Some(rest)
 }
 
-/// The words of the command: after `--` if that is given, else after the operands.
+/// The words of the command: after `--` if there is one, else after the operands.
 fn command_of<'f>(launch: &Launch, rest: &'f [Field], length: usize) -> &'f [Field] {
     let position = |names: &[&str], skipped: usize| {
         let found = rest.iter().skip(skipped).position(|field| names.contains(&field.text.as_str()));

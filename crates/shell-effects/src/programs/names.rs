@@ -6,7 +6,7 @@ use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
 use crate::programs::arguments::Call;
 
-/// Options of `ls` with which it prints names and nothing else, one per line where it is not a terminal.
+/// Options of `ls` with which it prints only names, one per line if the output is not a terminal.
 const PLAIN: &[&str] = &[
     "-1",
     "-A",
@@ -31,7 +31,7 @@ const PLAIN: &[&str] = &[
     "--hide",
 ];
 
-/// `ls`: the names of files, or of what is in a directory.
+/// `ls`: the names of files, or of a directory's content.
 pub(crate) fn list(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     if !analyzer.is_usual(call.name) {
@@ -49,7 +49,7 @@ pub(crate) fn list(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             _ => return,
         }
     }
-    // A name with an ending may be that of a directory as well.
+    // A directory may have an extension too.
     let is_file =
         |operand: &Field| operand.kind == FieldKind::Glob && !analyzer.may_match_directory(&operand.text);
     let lists_directory = arguments.operands.is_empty() || !arguments.operands.iter().all(is_file);
@@ -97,7 +97,7 @@ pub(crate) fn dirname(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     print(analyzer, path, directory);
 }
 
-/// Prints a part of a path, which may be a pattern as well.
+/// Prints a part of a path. The path may be a pattern.
 fn print(analyzer: &mut Analyzer<'_>, path: &Field, part: &str) {
     if part.is_empty() || !analyzer.is_usual("basename") || !analyzer.is_usual("dirname") {
         return;

@@ -1,4 +1,4 @@
-//! Files that are sent and received: `curl`, `wget`, `rsync`, `scp`, and the keys of ssh.
+//! Sent and received files: `curl`, `wget`, `rsync`, `scp`, and the keys of ssh.
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
@@ -114,7 +114,7 @@ fn curl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// The file of an address such as `file:///a%20b`. One with braces or brackets stands for several.
+/// The file in an address such as `file:///a%20b`. Braces or brackets mean several files.
 fn file_of(url: &Field) -> Option<Field> {
     let (scheme, rest) = url.text.split_once(':')?;
     if !scheme.eq_ignore_ascii_case("file") {
@@ -189,7 +189,7 @@ fn wget(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// `wget -e NAME=VALUE`, and the lines of `.wgetrc`: what options do as well.
+/// `wget -e NAME=VALUE` and lines of `.wgetrc`, which work like options.
 fn wget_settings(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let mut settings: Vec<String> =
         call.arguments.values(&["-e", "--execute"]).map(|setting| setting.text.clone()).collect();
@@ -214,7 +214,7 @@ fn wget_settings(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// A file of the same name as the last part of the address.
+/// A file named like the last part of the address.
 fn downloaded(analyzer: &mut Analyzer<'_>, call: &Call<'_>, url: &Field, directory: Option<&Field>) {
     let path = url.text.split(['?', '#']).next().unwrap_or_default();
     let path = path.split_once("://").map_or(path, |(_, rest)| rest);
@@ -231,7 +231,7 @@ fn downloaded(analyzer: &mut Analyzer<'_>, call: &Call<'_>, url: &Field, directo
     fetched(analyzer, call, &file);
 }
 
-/// A file whose content comes from elsewhere.
+/// A file with content from elsewhere.
 fn fetched(analyzer: &mut Analyzer<'_>, call: &Call<'_>, file: &Field) {
     analyzer.touch(Access::Write, file, call.command);
     analyzer.wrote(file, Stream::Unknown, false, vec![call.command]);
@@ -291,7 +291,7 @@ fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// Settings of ssh with a command that runs here.
+/// Settings of ssh whose command runs here.
 const COMMANDS: [&str; 3] = ["knownhostscommand", "localcommand", "proxycommand"];
 
 /// `ssh -o ProxyCommand=CODE`.
@@ -315,7 +315,7 @@ pub(crate) fn ssh_options(analyzer: &mut Analyzer<'_>, program: &Program, argume
     }
 }
 
-/// `ssh-keygen`: it shows a key, or makes one.
+/// `ssh-keygen`: shows a key, or makes one.
 fn keys(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let shows = call.arguments.has(&["-l", "-y", "-e", "-B", "-L", "-F", "-Q", "-Y"]);
     // It makes and tests primes.

@@ -1,4 +1,4 @@
-//! Patches: which files they change, by their text.
+//! Patches: the files that their text changes.
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
@@ -6,10 +6,10 @@ use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
 use crate::apply_patch;
 
-/// Patches of more files are not looked into.
+/// Patches of more files are not examined.
 const MAX_FILES: usize = 2_000;
 
-/// Starts of lines after which the name of a file follows.
+/// Starts of lines before the name of a file.
 const NAMING: &[&str] = &[
     "--- ",
     "+++ ",
@@ -24,25 +24,26 @@ const NAMING: &[&str] = &[
     "diff --git ",
 ];
 
-/// Starts of lines after which the mode of a file follows.
+/// Starts of lines before the mode of a file.
 const MODES: &[&str] = &["old mode", "new mode", "new file mode", "deleted file mode"];
 
 /// The modes of files that are not links, as git writes them.
 const PLAIN_MODES: &[&str] = &["100644", "100755"];
 
-/// What makes a patch one that is not understood here: links, submodules, text that is packed, and a list of other patches.
+/// Marks of a patch that is not understood here: links, submodules, packed text, and lists of other patches.
 const UNCLEAR: &[&str] =
     &[" 120000", " 160000", "content-transfer-encoding:", "# this series applies on git commit"];
 
-/// How a program takes the names in a patch.
+/// How a program reads the names in a patch.
 pub(crate) struct PatchNames {
-    /// How many directories at the start of a name are left out; None for all. If there are several, each of them is possible.
+    /// How many leading directories are removed from a name; `None` for all. Several entries are all possible.
     pub(crate) strips: Vec<Option<usize>>,
     /// The directories that names may start from.
     pub(crate) directories: Vec<Field>,
 }
 
-/// The files that patches change: files, or the standard input if there are none. If they are not known, they are asked about.
+/// The files that patches change. The patches are in files, or in the standard input if there are none. If the changed files are
+/// unknown, the user is asked.
 pub(crate) fn apply(analyzer: &mut Analyzer<'_>, patches: &[Field], how: &PatchNames, command: usize) {
     let Some(names) = all_names(analyzer, patches, &how.strips, command) else {
         let files = Field::unknown("the files of the patch");
@@ -73,7 +74,7 @@ fn all_names(
     Some(all)
 }
 
-/// The files of a patch of a coding agent: its argument, else its standard input.
+/// The files of a coding agent's patch: from its argument, else from its standard input.
 pub(crate) fn apply_agent_patch(analyzer: &mut Analyzer<'_>, argument: Option<&Field>, command: usize) {
     let text = match argument {
         Some(patch) if patch.is_literal() => Some(patch.text.clone()),
@@ -92,7 +93,7 @@ pub(crate) fn apply_agent_patch(analyzer: &mut Analyzer<'_>, argument: Option<&F
 /// The texts of patches: of files, or the standard input if there are none.
 fn texts(analyzer: &Analyzer<'_>, patches: &[Field], command: usize) -> Option<Vec<String>> {
     if !patches.is_empty() {
-        // One that is named `-` is the standard input as well.
+        // The name `-` is the standard input as well.
         let text = |patch: &Field| {
             if patch.text == "-" { None } else { analyzer.earlier_text(patch, command) }
         };
@@ -107,7 +108,7 @@ fn texts(analyzer: &Analyzer<'_>, patches: &[Field], command: usize) -> Option<V
     }
 }
 
-/// The names of the files in a patch. None if there are none, or if not all of them are certain.
+/// The names of the files in a patch. `None` if there are none, or if some are uncertain.
 fn names(text: &str, strip: Option<usize>) -> Option<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -131,7 +132,7 @@ fn names(text: &str, strip: Option<usize>) -> Option<Vec<String>> {
     if names.is_empty() { None } else { Some(names) }
 }
 
-/// Whether a line gives a file a mode that is not that of a plain file, however its number is written.
+/// Whether a line gives a file a special mode, in any spelling of the number.
 fn has_other_mode(line: &str) -> bool {
     if let Some(mode) = MODES.iter().find_map(|start| line.strip_prefix(start)) {
         return !PLAIN_MODES.contains(&mode.trim());
@@ -144,13 +145,13 @@ fn has_other_mode(line: &str) -> bool {
     !mode.is_empty() && !PLAIN_MODES.contains(&mode)
 }
 
-/// Adds a name without its first directories.
+/// Adds a name without its leading directories.
 fn add(names: &mut Vec<String>, name: &str, strip: Option<usize>) -> Option<()> {
     if name == "/dev/null" || name.is_empty() {
         return Some(());
     }
     let is_outside = name.starts_with(['/', '~']) || name.split('/').any(|part| part == "..");
-    // Programs differ in how they count an empty part.
+    // Programs count empty parts differently.
     if is_outside || name.contains(['"', '\\', '\0']) || name.contains("//") {
         return None;
     }
@@ -158,7 +159,7 @@ fn add(names: &mut Vec<String>, name: &str, strip: Option<usize>) -> Option<()> 
         Some(count) => name.splitn(count + 1, '/').nth(count),
         None => name.rsplit('/').next(),
     };
-    // Fewer directories than are left out: it is taken as it is.
+    // If there are fewer directories, the name is used as it is.
     let stripped = stripped.unwrap_or(name).trim_start_matches("./");
     if !stripped.is_empty() && !names.iter().any(|known| known == stripped) {
         names.push(stripped.to_owned());

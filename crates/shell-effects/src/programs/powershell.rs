@@ -1,4 +1,4 @@
-//! Code of PowerShell: its commands by their text, for rules that deny them. What it does to files is not known.
+//! PowerShell code: its commands by their text, for rules that deny them. Their effects on files are unknown.
 
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ pub fn read(text: &str) -> Script {
     Script { commands, doubts: vec![code], ..Script::default() }
 }
 
-/// Its commands that do what a program does, and that program. A blank separates a program and its option.
+/// Commands that do what another program does, and that program. A blank separates a program and its option.
 const ALIASES: &[(&str, &[&str])] = &[
     ("rm -rf", &["remove-item", "ri", "rm", "del", "erase", "rd", "rmdir"]),
     ("mv", &["move-item", "mi", "mv", "move"]),
@@ -34,7 +34,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("mkfs", &["format-volume", "clear-disk"]),
 ];
 
-/// `pwsh -Command CODE`: its commands count by what the programs with the same task do.
+/// `pwsh -Command CODE`: its commands count as the programs that do the same.
 pub(crate) fn run(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
     let is_short = |text: &str, name: &str| text.len() > 1 && name.starts_with(text);
@@ -76,7 +76,7 @@ fn run_code(analyzer: &mut Analyzer<'_>, call: &Call<'_>, words: &[Field]) {
             analyzer.doubt_script(call.name);
         }
         if let Some((program, _)) = ALIASES.iter().find(|(_, names)| names.contains(&name.as_str())) {
-            // Its options are names, which are not options of that program.
+            // Its options are names, which that program does not know as options.
             words.retain(|word| !word.starts_with('-'));
             words.splice(..1, program.split(' ').map(str::to_owned));
         }
@@ -86,7 +86,7 @@ fn run_code(analyzer: &mut Analyzer<'_>, call: &Call<'_>, words: &[Field]) {
     analyzer.inline_code(call.name, code);
 }
 
-/// A path without the letter of its drive: `C:\x` is `/x`.
+/// A path without its drive letter: `C:\x` is `/x`.
 fn without_drive(word: &str) -> String {
     match word.split_at_checked(2) {
         Some((drive, rest)) if drive.ends_with(':') && rest.starts_with(['\\', '/']) => {
@@ -96,7 +96,7 @@ fn without_drive(word: &str) -> String {
     }
 }
 
-/// A word in which a variable is not known.
+/// A word with unknown variables.
 fn word_of(word: &str) -> Field {
     let home =
         ["~", "$HOME", "$env:HOME", "$env:USERPROFILE"].iter().find_map(|name| word.strip_prefix(name));

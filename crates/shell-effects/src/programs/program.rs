@@ -1,4 +1,4 @@
-//! An entry of the table of programs: all that is known of one program.
+//! An entry of the table of programs: everything known about one program.
 
 use crate::Access::{self, Read};
 use crate::analysis::analyzer::Analyzer;
@@ -9,24 +9,24 @@ use crate::programs::languages::SourceLanguage;
 /// What is known of a program.
 #[derive(Clone, Copy)]
 pub struct Program {
-    /// What it is called. The first name is the one that code compares.
+    /// Its names. Code compares the first one.
     pub(crate) names: &'static [&'static str],
-    /// Its options that take a value, and which of those values are files.
+    /// Its options that take a value, and which values are files.
     pub(crate) options: Flags,
-    /// Whether its options end at the first operand, since another command follows.
+    /// Whether its options end at the first operand, because another command follows.
     pub(crate) ends_at_operand: bool,
     /// With one of these options all operands are files.
     pub(crate) whole: &'static [&'static str],
     pub(crate) action: Action,
     pub(crate) stdin: Stdin,
     pub(crate) output: Output,
-    /// The options before its subcommand, where rules compare that without them. A `+` at the start stands for words that start
-    /// with a `+` and choose a toolchain.
+    /// The options before its subcommand, if rules compare the subcommand without them. A `+` at the start allows words with a
+    /// leading `+` that choose a toolchain.
     pub(crate) subcommand_options: Option<Flags>,
     pub(crate) subcommands: &'static [Subcommand],
     pub(crate) deletes: Deletes,
     pub(crate) builtin: Builtin,
-    /// Whether it is a shell for which words are quoted as for `sh`.
+    /// Whether it is a shell that quotes words like `sh`.
     pub(crate) quotes_like_sh: bool,
     /// Whether it is a shell that takes `((` for two subshells.
     pub(crate) lacks_arithmetic: bool,
@@ -57,21 +57,21 @@ impl std::fmt::Debug for Program {
     }
 }
 
-/// Which of its operands a program deletes.
+/// The operands that a program deletes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Deletes {
     Nothing,
     Operands,
-    /// What is below its operands. They end where its conditions start.
+    /// Files below its directories, which come before its conditions (`find`).
     Found,
 }
 
-/// What is known of a command that is part of the shell.
+/// What is known about a command that is part of the shell.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Builtin {
     /// Whether its arguments are assignments.
     pub(crate) declares: bool,
-    /// Whether it evaluates the index of an array in its arguments, and with it a substitution in quotes.
+    /// Whether it evaluates an array index in its arguments, including a quoted substitution.
     pub(crate) evaluates: bool,
     pub(crate) sets: Sets,
     pub(crate) controls: Control,
@@ -101,11 +101,11 @@ pub(crate) enum PathChange {
 pub(crate) enum Control {
     Never,
     Always,
-    /// Unless it tests a variable: `-v` evaluates the index of an array in a name.
+    /// Unless it tests a variable: `-v` evaluates an array index in a name.
     Test,
-    /// If the variables that it sets are harmless.
+    /// If its variables are harmless.
     Read,
-    /// If it runs another command, which is compared on its own.
+    /// If it runs another command, which is compared separately.
     Wrapper,
 }
 
@@ -116,54 +116,54 @@ pub(crate) enum Action {
     Unknown,
     /// It touches only the files that its options name.
     Nothing,
-    /// Every operand is a file, except the first ones: this number of them.
+    /// Every operand is a file, except this number of operands at the start.
     Each(Access, usize),
     /// The same. If it is recursive, it touches everything in a directory.
     Trees(Access, usize),
     /// It runs the command that follows its options and this number of operands.
     Wrap(usize),
-    /// Shells run what some of its arguments hold.
+    /// Shells run the text in some of its arguments.
     Texts(ShellTexts),
     /// It runs a command that is one text or several words.
     Command(CommandText),
-    /// It changes the files that it names, or looks at them.
+    /// It changes the files that it names, or only reads them.
     Format(Formatting),
-    /// It runs the command of its subcommand. Without such a subcommand, what it does is not known.
+    /// It runs the command of its subcommand. Without such a subcommand, its effects are unknown.
     Launch,
     Special(fn(&mut Analyzer<'_>, &Call<'_>)),
 }
 
-/// What a program takes its standard input for.
+/// What a program does with its standard input.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Stdin {
     Data,
-    /// Code for a shell, where no other is given.
+    /// Shell code, if it has no other code.
     Shell,
-    /// Code in a language that is not read here, where no other is given.
+    /// Code in a language that is not read here, if it has no other code.
     Code,
-    /// Statements for a database. Any of its arguments may hold some as well.
+    /// Statements for a database. Any of its arguments may be statements as well.
     Sql {
         /// Whether a comment may start with `#`.
         has_hash_comments: bool,
     },
-    /// Commands for a database that has another language.
+    /// Commands for a database with another language.
     Queries,
 }
 
-/// What is known of what a program prints.
+/// What is known about the output of a program.
 #[derive(Clone, Copy)]
 pub(crate) enum Output {
     Unknown,
     Nothing,
-    /// Lines that it reads, as they are.
+    /// The lines that it reads, unchanged.
     Lines,
-    /// What has a pattern of the shell, for some arguments.
+    /// Output that matches a shell pattern, which depends on the arguments.
     Like(fn(&[&str]) -> Option<String>),
-    /// Settings for a shell to evaluate, if its first operand is one of these, or always if there are none.
+    /// Settings for a shell to evaluate, if its first operand is one of these; always, if the list is empty.
     Settings(&'static [&'static str]),
 }
 
-/// What is known of a subcommand.
+/// What is known about a subcommand.
 #[derive(Clone, Copy)]
 pub struct Subcommand {
     /// Each is one word or more: `exec`, `compose exec`. An empty one is the program itself.
@@ -179,7 +179,7 @@ pub(crate) enum SubcommandAction {
     Launch(Launch),
     Format(Formatting),
     Git(fn(&GitCall, &mut Analyzer<'_>)),
-    /// The same, and it changes what is checked out, or the index.
+    /// The same, and it changes the checkout or the index.
     GitCheckout(fn(&GitCall, &mut Analyzer<'_>)),
 }
 
@@ -209,13 +209,13 @@ pub(crate) struct Launch {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Place {
     Here,
-    /// Where it sees other files.
+    /// It sees other files.
     Elsewhere,
     /// The same, as a text for a shell.
     RemoteShell,
 }
 
-/// Texts that a shell runs: the values of options, or operands too.
+/// Texts that a shell runs: the values of options, or the operands too.
 #[derive(Clone, Copy)]
 pub(crate) struct ShellTexts {
     pub(crate) options: &'static [&'static str],
@@ -236,7 +236,7 @@ pub(crate) struct CommandText {
     pub(crate) takes_words: bool,
 }
 
-/// Where `-c TEXT` is looked for.
+/// Where `-c TEXT` may be.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum TextOption {
     Nowhere,
@@ -288,7 +288,7 @@ impl Subcommand {
         Subcommand::launches(names, options, Launch::new(operands, Place::Here))
     }
 
-    /// The same where it sees other files, with one operand.
+    /// The same, if the command sees other files. One operand comes first.
     pub(crate) const fn elsewhere(names: &'static [&'static str], options: Flags) -> Subcommand {
         Subcommand::launches(names, options, Launch::new(1, Place::Elsewhere))
     }
@@ -312,7 +312,7 @@ impl Subcommand {
 }
 
 impl Program {
-    /// A program with nothing but its names.
+    /// A program with only its names.
     #[must_use]
     pub const fn new(names: &'static [&'static str]) -> Program {
         Program {
@@ -350,7 +350,7 @@ impl Program {
         self
     }
 
-    /// What its subcommands do. Nothing is known of those that are not listed.
+    /// What its subcommands do. Unlisted ones are unknown.
     #[must_use]
     pub const fn subcommands(mut self, subcommands: &'static [Subcommand]) -> Program {
         self.subcommands = subcommands;

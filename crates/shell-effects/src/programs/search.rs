@@ -34,12 +34,13 @@ pub(crate) const SEARCH: &[Program] = &[
     special(&["find"], "", find::find).deletes(Deletes::Found),
 ];
 
-/// Its first operand is a pattern, unless an option gives that. The others are files that it reads.
+/// Its first operand is a pattern, unless an option gives that. It reads the other operands as files.
 const fn search(names: &'static [&'static str], options: Flags) -> Program {
     special(names, options, lines)
 }
 
-/// Whether the words of `sg` are those of ast-grep: options, or a subcommand before some. `sg GROUP -c CODE` is the other program.
+/// Whether the words of `sg` are those of ast-grep: options, or a subcommand before other words. `sg GROUP -c CODE` is the other
+/// program.
 pub(crate) fn is_ast_grep(words: &[Field]) -> bool {
     let is_option = |word: Option<&Field>| {
         word.is_some_and(|word| word.text.len() > 1 && word.text.starts_with('-') && word.text != "-c")
@@ -76,7 +77,7 @@ fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         &name_patterns(endings.iter().map(String::as_str), true),
     );
     if at == words.len() {
-        // What it is asked to print may be any text.
+        // A format may print any text.
         if !arguments.has(&["--format"]) {
             analyzer.set_output(found);
         }
@@ -106,7 +107,7 @@ fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// The pattern of the shell for names with this text in them, in which `fd` ignores the case of small letters.
+/// The shell pattern for names with this text. `fd` ignores the case of lower-case text.
 fn contained(text: &Field) -> Option<String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if !text.is_literal() || text.text.is_empty() || !text.text.chars().all(is_plain) {
@@ -118,7 +119,7 @@ fn contained(text: &Field) -> Option<String> {
     Some(format!("*{}*", text.text.chars().map(any_case).collect::<String>()))
 }
 
-/// `grep PATTERN FILES`, `rg PATTERN FILES`; with `-l` they print in which the pattern is found.
+/// `grep PATTERN FILES`, `rg PATTERN FILES`. With `-l` they print the names of matching files.
 fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let has_pattern = arguments.has(&["-e", "-f", "--regexp", "--file", "--files"]);
@@ -151,12 +152,12 @@ fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// Options of `grep` after which lines are not printed as they are.
+/// Options of `grep` with which lines are not printed unchanged.
 const CHANGED: &[&str] =
     &["-c", "--count", "-n", "--line-number", "-o", "--only-matching", "-b", "-f", "--file"];
 
-/// What `grep` keeps of the names on its input: with `-v` all might be left; else those that end like a file, start like a
-/// directory, or have a word in them. None if any may be meant.
+/// The names that `grep` keeps from its input. With `-v` that may be all of them. Otherwise the pattern may match a file's end, a
+/// directory's start, or a word in the name. `None` if any name may remain.
 fn kept(arguments: &Arguments, names: &[Target]) -> Option<Vec<Target>> {
     if arguments.has(CHANGED) {
         return None;
@@ -202,7 +203,7 @@ fn kept(arguments: &Arguments, names: &[Target]) -> Option<Vec<Target>> {
     Some(kept)
 }
 
-/// Of files that are found, those whose name matches.
+/// The found files whose name matches.
 fn ending_like(file: &Target, name: &str) -> Target {
     match file {
         Target::WorkTree => Target::Glob(format!("**/{name}")),
@@ -214,7 +215,7 @@ fn ending_like(file: &Target, name: &str) -> Target {
     }
 }
 
-/// The patterns for names that a search is limited to; none if other files may be found as well.
+/// The patterns for names that limit a search. `None` if it may find other files as well.
 fn name_patterns<'a>(patterns: impl Iterator<Item = &'a str>, ignores_case: bool) -> Vec<String> {
     let mut names = Vec::new();
     for pattern in patterns.filter(|pattern| !pattern.starts_with('!')) {
@@ -236,7 +237,7 @@ fn name_patterns<'a>(patterns: impl Iterator<Item = &'a str>, ignores_case: bool
     names
 }
 
-/// A search that is limited to files of one name reads them; `.env*` is like `.env`.
+/// A search that is limited to one name reads these files; `.env*` is like `.env`.
 fn included(analyzer: &mut Analyzer<'_>, pattern: &Field, command: usize) {
     let name = pattern.text.trim_start_matches("**/");
     let name = if name.starts_with('.') { name.trim_end_matches('*') } else { name };
@@ -245,8 +246,8 @@ fn included(analyzer: &mut Analyzer<'_>, pattern: &Field, command: usize) {
     }
 }
 
-/// The files that a search from these roots names, or from the current directory: those that match one of the patterns, if there
-/// are any, and roots that are files themselves.
+/// The files that a search prints, from these roots or from the current directory: those that match one of the patterns, if there
+/// are any, and roots that are files.
 fn listed(roots: &[Field], names: &[String]) -> Stream {
     let here = [Field::literal(".")];
     let roots = if roots.is_empty() { &here } else { roots };

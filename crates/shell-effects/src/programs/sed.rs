@@ -12,7 +12,7 @@ pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let in_place = arguments.has(&["-i", "--in-place", "-I"]);
     let mut files = arguments.operands.as_slice();
-    // The other sed wants the suffix as a word: `sed -i '' …`.
+    // The other sed needs the suffix as a word: `sed -i '' …`.
     if in_place && files.first().is_some_and(|field| field.text.is_empty()) {
         files = files.get(1..).unwrap_or_default();
     }
@@ -21,7 +21,7 @@ pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         scripts.extend(files.first());
         files = files.get(1..).unwrap_or_default();
     }
-    // All of it is what another command prints.
+    // All of it is the output of another command.
     if let [only] = scripts.as_slice()
         && is_wholly_unknown(only)
         && only.text.contains("$(")
@@ -34,7 +34,7 @@ pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         match content {
             Stream::Text(printed) => script(analyzer, &printed.text, call.command),
             Stream::Unknown | Stream::Files(_) => analyzer.doubt_script("sed"),
-            // A file that was there before is not read, like any script.
+            // An existing file is not read, like any script.
             Stream::Nothing | Stream::Inherited | Stream::File | Stream::Copy(_) => {}
         }
     }
@@ -51,12 +51,12 @@ pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// What a script does beside changing lines.
+/// What a script does in addition to changing lines.
 enum SedEffect<'s> {
     Reads(&'s str),
     Writes(&'s str),
     Runs(&'s str),
-    /// Each line that is found is run.
+    /// Runs each found line.
     RunsLines,
 }
 
@@ -84,13 +84,13 @@ fn script(analyzer: &mut Analyzer<'_>, script: &Field, command: usize) {
                     analyzer.subshell(|analyzer| analyzer.code(&Field::literal(code), "sh"));
                 }
             }
-            // What the lines are is not known, or not before they are changed.
+            // The lines are unknown, or unknown before they are changed.
             SedEffect::Runs(_) | SedEffect::RunsLines => analyzer.doubt_script("sed"),
         }
     }
 }
 
-/// Stands for a part of a script that is not known.
+/// Stands for an unknown part of a script.
 const UNKNOWN: char = '\u{1}';
 
 fn masked(script: &Field) -> String {
@@ -108,7 +108,7 @@ fn masked(script: &Field) -> String {
     text
 }
 
-/// Goes through the commands of a script.
+/// Reads the commands of a script.
 struct Scanner<'s> {
     rest: &'s str,
 }
@@ -145,7 +145,7 @@ impl<'s> Iterator for Scanner<'s> {
 }
 
 impl<'s> Scanner<'s> {
-    /// Skips what is before a command: lines and patterns that it is for, blanks and separators.
+    /// Skips everything before a command: its lines and patterns, blanks and separators.
     fn address(&mut self) {
         while let Some(first) = self.rest.chars().next() {
             match first {
@@ -177,12 +177,12 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// Skips parts that end with the character before the first of them, which may be a pattern.
+    /// Skips parts that end with the character before the first of them. They may be patterns.
     fn parts(&mut self, count: usize, starts_with_pattern: bool) {
         let Some(end) = self.rest.chars().next() else { return };
         let mut left = count;
         let mut is_escaped = false;
-        // What the class of characters holds that we are in: it may hold the end.
+        // The current class of characters. It may contain the end character.
         let mut class: Option<String> = None;
         for (at, c) in self.rest.char_indices().skip(1) {
             match (c, &mut class) {

@@ -1,5 +1,4 @@
-//! Builtins of the shell, and programs whose output is known: those that print their arguments, and those that hand on what they
-//! read.
+//! Builtins of the shell, and programs with known output: some print their arguments, others pass on their input.
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
@@ -98,7 +97,7 @@ fn echo(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let escaped: Vec<Field> = if has_escapes { words.iter().map(escaped).collect() } else { Vec::new() };
     let plain = if has_escapes { with_end(stream::joined(&escaped, " "), end) } else { raw.clone() };
     analyzer.set_output(Stream::text(if decodes == Some(true) { plain.clone() } else { raw }));
-    // Some shells decode without being asked.
+    // Some shells decode without an option.
     if has_escapes && decodes.is_none() {
         analyzer.output_mut().add(Stream::text(plain));
         analyzer.output_mut().blur();
@@ -114,7 +113,7 @@ fn with_end(mut text: Field, end: &str) -> Field {
     text
 }
 
-/// A word with its escapes decoded, as far as that is possible.
+/// A word with its escapes decoded, as far as possible.
 fn escaped(word: &Field) -> Field {
     match word.kind {
         FieldKind::Literal => Field::literal(decoded(&word.text, true)),
@@ -141,7 +140,7 @@ fn printf(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// What `printf` prints; nothing where the format has more than strings and numbers.
+/// The output of `printf`. `None` if the format has more than strings and numbers.
 fn formatted(format: &Field, values: &[Field]) -> Option<Field> {
     if !format.is_literal() {
         return None;
@@ -165,7 +164,7 @@ fn formatted(format: &Field, values: &[Field]) -> Option<Field> {
             rest = width.get(kind.len_utf8()..)?;
         }
         parts.push(Field::literal(decoded(rest, false)));
-        // The format is used again for what is left.
+        // The format is used again for the remaining values.
         if values.len() == 0 || values.len() == before {
             return Some(stream::joined(&parts, ""));
         }
@@ -185,7 +184,7 @@ fn cat(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for operand in operands {
         output.add(if operand.text == "-" { analyzer.input().clone() } else { analyzer.content(operand) });
     }
-    // With numbers or marks it is another text.
+    // With numbers or marks the text is different.
     if call.arguments.flags.is_empty() || !matches!(output, Stream::Text(_)) {
         analyzer.set_output(output);
     }

@@ -1,4 +1,4 @@
-//! Files in the home directory, and variables, by which programs run something when they start: as far as this script wrote them.
+//! Files in the home directory, and variables, that make programs run something when they start, if this script wrote them.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Programs that tell about the system. Some print a number, a hash or a name: which one is not known, but it has no `/` and is no
-//! `..`, so that what is named after it stays in its directory.
+//! Programs that report about the system. Some print an unknown number, hash or name. It has no `/` and is not `..`, so a path
+//! with it stays in its directory.
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
@@ -98,7 +98,7 @@ fn make_temporary(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     });
 }
 
-/// Programs that change the partitions of a disk, or show them.
+/// Programs that change or show the partitions of a disk.
 fn disk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let shows = call
         .arguments
@@ -113,14 +113,14 @@ fn disk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// What longer commands print is not known.
+/// The output of longer commands is unknown.
 const MAX_WORDS: usize = 8;
 
 impl Analyzer<'_> {
-    /// A pattern of the shell for what a command prints, from its text.
+    /// A shell pattern for the output of a command, from its text.
     pub(crate) fn pattern_of_output(&self, command: &str) -> Option<String> {
         let words: Vec<&str> = command.split_whitespace().take(MAX_WORDS + 1).collect();
-        // On another line there is another command.
+        // Another line has another command.
         if words.len() > MAX_WORDS || command.contains('\n') {
             return None;
         }
@@ -132,7 +132,7 @@ impl Analyzer<'_> {
     }
 }
 
-/// A file with a name of its own, below the directory for temporary ones or where a template says.
+/// A new file below the directory for temporary files, or where a template says.
 fn temporary(arguments: &[&str]) -> Option<String> {
     const USUAL: &str = "/tmp/tmp.mktemp";
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
@@ -196,9 +196,9 @@ fn date(arguments: &[&str]) -> Option<String> {
     }
 }
 
-/// `date +FORMAT`, where nothing that is printed has a blank or is not known to be harmless.
+/// `date +FORMAT`, if its output has no blanks and nothing unknown.
 fn date_format(format: &str) -> Option<String> {
-    // As the shell hands it over.
+    // As the shell passes it.
     let format = format.replace(['"', '\'', '\\'], "");
     let format = format.strip_prefix('+')?;
     let mut pattern = String::new();

@@ -39,8 +39,8 @@ const PROGRAMS: [&[Program]; 18] = [
     WRAPPERS,
 ];
 
-/// Every entry by each of its names, in the order of the names. The compiler sorts them: a map that is filled at its first use took a
-/// quarter of the time of reading a short command.
+/// Every entry under each of its names, sorted by name. The compiler sorts them: filling a map at its first use took a quarter of
+/// the time of reading a short command.
 static BY_NAME: [(&str, &Program); name_count()] = sorted_by_name();
 
 #[expect(clippy::indexing_slicing, reason = "runs in the compiler, which would refuse a wrong index")]
@@ -123,8 +123,7 @@ fn exactly(name: &str) -> Option<&'static Program> {
     BY_NAME.get(place).map(|(_, program)| *program)
 }
 
-/// The usual name of a program of GNU, which others install with a `g` before it: `grm`. Programs that touch nothing are left out:
-/// another one of such a name may do something.
+/// The GNU name without its `g` prefix (`grm`). Programs without effects are excluded, because another program may have that name.
 fn gnu(name: &str) -> Option<&str> {
     let usual = name.strip_prefix('g')?;
     let touches = |program: &Program| !matches!(program.action, Action::Unknown | Action::Nothing);
@@ -166,13 +165,13 @@ pub(crate) fn compared_name(word: &str) -> &str {
     gnu(name).or_else(|| other_name(name)).unwrap_or(name)
 }
 
-/// Whether a program is told what to do by a subcommand, as `git` is by `push`.
+/// Whether a program's action depends on a subcommand, as in `git push`.
 pub fn has_subcommands(name: &str) -> bool {
     by_name(name).is_some_and(|program| program.subcommand_options.is_some())
 }
 
-/// The name of a program, wherever it is. A rule about `rm` is about `/x/rm` and `./rm` as well: what is denied, and what is taken
-/// for a shell, must not depend on a path.
+/// The name of a program, in whatever directory. A rule for `rm` also applies to `/x/rm` and `./rm`: a denial, and the detection
+/// of a shell, must not depend on a path.
 pub fn name_of(word: &str) -> &str {
     if is_own_program(word) {
         return "bash";
@@ -196,7 +195,7 @@ fn is_own_program(word: &str) -> bool {
     word.strip_prefix("/proc/").is_some_and(|rest| rest.ends_with("/exe") && rest.matches('/').count() == 1)
 }
 
-/// The same where it is known what the program does: it is called only by its name, or by its path in a directory for programs.
+/// The name if the program's effects are known: it is called by its bare name, or by its path in a directory for programs.
 /// `./test` may do anything.
 pub(crate) fn called_name(word: &str) -> Option<&str> {
     match word.rsplit_once('/') {

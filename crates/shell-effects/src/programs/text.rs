@@ -121,11 +121,11 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             if does.runs || does.writes {
                 analyzer.acts_by(&program.shown(), call.command);
             }
-            // All of it is what another command prints.
+            // All of it is the output of another command.
             if is_wholly_unknown(program) {
                 analyzer.unknown_code("awk", program.shown());
             }
-            // Values of variables may be the names of files.
+            // Values of variables may be names of files.
             let given = arguments
                 .values(&["-v", "--assign"])
                 .chain(files.iter().skip(1).filter(|file| is_variable(file)));
@@ -199,13 +199,13 @@ fn awk_call(text: &str) -> String {
     format!("system(\"{}\")", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Whether a program of awk may write to the files that it is given: it knows their names, and redirects something.
+/// Whether an awk program may write to its input files: it knows their names, and redirects something.
 fn uses_own_names(program: &str) -> bool {
     ["FILENAME", "ARGV"].iter().any(|name| program.contains(name)) && program.contains(['>', '|'])
         || program.contains("system(") && (program.contains("FILENAME") || program.contains("ARGV"))
 }
 
-/// `wc`: how many bytes a file has is not what is in it.
+/// `wc`: the size of a file does not reveal its content.
 fn words(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let flags = &call.arguments.flags;
     let only_size =
@@ -215,7 +215,7 @@ fn words(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// `openssl COMMAND -in FILE`: what shows a certificate shows no key.
+/// `openssl COMMAND -in FILE`: a command that shows a certificate shows no key.
 fn openssl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let Some((action, files)) = call.arguments.operands.split_first() else { return };
     let shows_certificate = matches!(action.text.as_str(), "crl" | "ocsp" | "verify" | "x509");
@@ -307,7 +307,7 @@ fn numbered(format: &str) -> String {
 fn query(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     let words = call.fields.get(1..).unwrap_or_default();
-    // Options with two values: the second one is a file, or taken for an operand.
+    // Options with two values: the second one is a file, or is read as an operand.
     let mut taken: Vec<&Field> = Vec::new();
     for (at, word) in words.iter().enumerate() {
         let Some(value) = words.get(at + 2) else { break };
@@ -383,7 +383,7 @@ const PATCH: &[&str] = &[
     "-t", "--batch", "-R", "--reverse", "-E", "-l", "-F", "--fuzz", "--verbose", "--no-backup-if-mismatch",
 ];
 
-/// Variables that name the copies that `patch` keeps, or change what it takes.
+/// Variables that name the backups of `patch`, or change which files it modifies.
 const PATCH_VARIABLES: &[&str] =
     &["SIMPLE_BACKUP_SUFFIX", "VERSION_CONTROL", "PATCH_VERSION_CONTROL", "POSIXLY_CORRECT", "PATCH_GET"];
 

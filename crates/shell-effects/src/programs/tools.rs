@@ -213,7 +213,7 @@ fn vercel(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// `tmux new -d COMMAND`, `tmux send-keys TEXT Enter`: what is typed there is code for a shell.
+/// `tmux new -d COMMAND`, `tmux send-keys TEXT Enter`: the typed text is shell code.
 fn tmux(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     const RUNNING: &[&str] = &[
         "new",
@@ -287,9 +287,9 @@ fn screen(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 
 const MAKE: Flags = "-C= -f=c -I=c -o= -W= -E=c --directory= --file=c --makefile=c --include-dir=c --eval=c";
 
-/// `make` runs what its makefile says. That is known if this command wrote it.
+/// `make` runs its makefile, which is known if this command wrote it.
 fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    // A shell that it is given is only run.
+    // A shell in a variable is only run.
     let is_shell = |field: &&Field| {
         let shell = field.text.strip_prefix("SHELL=").map(table::name_of).and_then(table::by_name);
         shell.is_some_and(|program| program.quotes_like_sh)
@@ -336,7 +336,8 @@ fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     });
 }
 
-/// What this command wrote and a makefile may include: other makefiles, and any file if a written one includes something.
+/// Files that this command wrote and that a makefile may include: other makefiles, or any file if a written makefile includes
+/// something.
 fn included_makefiles(analyzer: &mut Analyzer<'_>, command: usize) {
     let is_makefile = |path: &str| {
         let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
@@ -369,17 +370,17 @@ const fn texts(options: &'static [&'static str], are_operands: bool, place: Plac
     Action::Texts(ShellTexts { options, are_operands, place })
 }
 
-// First operands that ask for settings.
+// First operands that request settings.
 const ENVIRONMENT: &[&str] = &["activate", "env", "init"];
 const VERSIONS: &[&str] = &["init", "virtualenv-init"];
 const CONDA: &[&str] = &["shell", "shell.bash", "shell.posix", "shell.zsh"];
 const MACHINE: &[&str] = &["completion", "docker-env", "env", "path"];
 const COMPLETION: &[&str] = &["completion", "completions", "generate-shell-completion"];
 
-/// Options before the first operand that take a value.
+/// Options with a value before the first operand.
 const SETTINGS_FLAGS: Flags = "-p= --profile= -s= --storage-path= -C= --cd=";
 
-/// Whether a command prints settings for a shell, which is what it is for.
+/// Whether a command's purpose is to print settings for a shell.
 pub(crate) fn prints_settings(analyzer: &Analyzer<'_>, words: &[Field]) -> bool {
     let Some((first, rest)) = words.split_first() else { return false };
     // A program of the project may have the same name.

@@ -1,4 +1,4 @@
-//! Programs that typeset a text, which may name other files and commands.
+//! Programs that typeset a text. The text may name other files and commands.
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
@@ -12,7 +12,7 @@ pub(crate) const TYPESETTERS: &[Program] = &[
     special(&["chem", "eqn", "grap", "groff", "neqn", "nroff", "pic", "soelim", "tbl", "troff"], "-f= -F= -I= -m= -M= -n= -o= -r= -T= -d= -L= -P= -w= -W= -K= -D=", typeset),
 ];
 
-/// `groff FILES`, whose text names other files and, with `-U`, runs commands: `.so FILE`, `.sy CODE`.
+/// `groff FILES`: their text names other files (`.so FILE`) and, with `-U`, runs commands (`.sy CODE`).
 fn typeset(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let mut texts = vec![analyzer.input().clone()];
     for file in &call.arguments.operands {
@@ -29,7 +29,7 @@ fn typeset(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
                 "pso" | "sy" => analyzer.as_part(|analyzer| {
                     analyzer.subshell(|analyzer| analyzer.code(&Field::literal(rest), "sh"));
                 }),
-                // What it runs is between two characters of its choice.
+                // Its code is between two equal characters of any kind.
                 "sh" => {
                     let inner = rest.trim().get(1..rest.trim().len().saturating_sub(1)).unwrap_or_default();
                     let code = Field::literal(inner);

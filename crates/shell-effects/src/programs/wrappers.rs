@@ -1,4 +1,4 @@
-//! Programs that run another command, which is given by their own arguments.
+//! Programs that run another command from their own arguments.
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
@@ -143,7 +143,7 @@ fn working(property: &Field) -> Option<Field> {
     property.text.strip_prefix("WorkingDirectory=").map(|directory| property.with(directory))
 }
 
-/// Where a login starts: in the home of a user who is not known.
+/// Where a login starts: in the home directory of an unknown user.
 fn login(call: &Call<'_>) -> Option<Field> {
     let is_login = match call.program.name() {
         "sudo" => call.arguments.has(&["-i", "--login"]),
@@ -185,7 +185,7 @@ fn sudo(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// `setarch ARCHITECTURE OPTIONS COMMAND`, where the first may be left out.
+/// `setarch ARCHITECTURE OPTIONS COMMAND`. The architecture may be missing.
 fn architecture(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let skipped = if call.fields.get(1).is_some_and(|first| first.text.starts_with('-')) { 0 } else { 1 };
     let rest = call.rest.get(skipped..).unwrap_or_default();
@@ -235,7 +235,7 @@ fn env(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if let Some(text) = arguments.value(&["-S", "--split-string"])
         && text.is_literal()
     {
-        // What it is split into takes its place, options as well.
+        // Its parts replace it, including options.
         let mut words: Vec<Field> = call.fields.first().cloned().into_iter().collect();
         words.extend(split_string(&text.text));
         words.extend(rest.iter().cloned());
@@ -246,7 +246,7 @@ fn env(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     // Any name may be set, such as that of a function.
     let assigned = rest.iter().take_while(|field| field.text.find('=').is_some_and(|at| at > 0)).count();
     let (assigned, rest) = rest.split_at_checked(assigned).unwrap_or((&[], rest));
-    // What it sets is not followed into the command, so nothing is known of variables there.
+    // Its variables are not followed into the command, so they are unknown there.
     analyzer.new_shell(Vec::new(), |analyzer| {
         let assigned: Vec<String> = assigned.iter().map(Field::shown).collect();
         analyzer.state.exports.give(assigned.clone());
@@ -339,7 +339,7 @@ pub(crate) fn run_command_text(analyzer: &mut Analyzer<'_>, call: &Call<'_>, tex
     let (options, length) = arguments::parse_up_to(call.program.options, words, true);
     let rest = words.get(length..).unwrap_or_default();
     let (operands, command) = rest.split_at_checked(text.operands.min(rest.len())).unwrap_or((&[], rest));
-    // The command may read what is open.
+    // The command may read the open file.
     if call.program.name() == "flock" {
         operands.iter().for_each(|file| lock(analyzer, file, call.command));
     }
@@ -364,7 +364,7 @@ pub(crate) fn run_command_text(analyzer: &mut Analyzer<'_>, call: &Call<'_>, tex
     let takes_text = text.takes_text && !options.has(&["-x", "--exec"]);
     let takes_words = text.takes_words || options.has(&["-u", "--user"]);
     if command.is_empty() || !(takes_text || takes_words) {
-        // A shell, of another user or group.
+        // A shell of another user or group.
         if call.program.stdin == Stdin::Shell {
             analyzer.code_from_input(call.name, Language::NewShell);
         }

@@ -97,7 +97,7 @@ impl Parser<'_> {
         }
         let value = if self.eat("(") {
             let mut words = self.array()?;
-            // What follows directly belongs to the same word, a `#` as well.
+            // What follows directly belongs to the same word, even a `#`.
             let rest = self.word()?;
             if !rest.is_empty() {
                 words.push(rest);
@@ -109,7 +109,7 @@ impl Parser<'_> {
         Ok(Some(Assignment { name: name.to_owned(), index, appends, value }))
     }
 
-    /// The index of `name[index]=`; nothing where no assignment follows.
+    /// The index of `name[index]=`. `None` if no assignment follows.
     fn index(&mut self) -> Result<Option<Word>, ParseError> {
         let rest = self.rest();
         let end = match quotes::index(rest) {
@@ -174,7 +174,7 @@ impl Parser<'_> {
         Ok(CommandKind::While { condition, body: self.body()? })
     }
 
-    /// `do …; done`, or the braces that bash takes as well.
+    /// `do …; done`, or braces, which bash accepts as well.
     fn body(&mut self) -> Result<List, ParseError> {
         self.skip_lines()?;
         if self.eat(";") {

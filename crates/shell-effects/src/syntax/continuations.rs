@@ -1,11 +1,11 @@
-//! Lines that go on: a backslash and a line break are removed before anything else is read, also in the middle of a name or an
-//! operator.
+//! Continued lines: a backslash with a line break is removed before anything else is read, even inside a name or an operator.
 
 use std::borrow::Cow;
 
 use crate::syntax::quotes::ansi_c;
 
-/// The text as the shell reads it, if a line goes on in the middle of something. Elsewhere the parser skips the two as blanks.
+/// The text as the shell reads it, if a line is continued inside a token. Elsewhere the parser skips the two characters as
+/// blanks.
 pub(crate) fn joined(text: &str) -> Cow<'_, str> {
     let is_inside = |(at, _): (usize, &str)| {
         let before = text.get(..at).and_then(|before| before.bytes().next_back());
@@ -170,7 +170,7 @@ impl Joiner<'_> {
         self.heredocs.push((end, strips_tabs));
     }
 
-    /// Copies a part in quotes, without which the word is.
+    /// Copies a quoted part and returns it without its quotes.
     fn quoted_part(&mut self, quote: u8) -> String {
         self.copy(1);
         let mut part = String::new();
@@ -199,7 +199,7 @@ impl Joiner<'_> {
         self.copy(count);
     }
 
-    /// The bodies of the here-documents of the line that ended. The parser itself knows which of their lines go on.
+    /// The bodies of the here-documents that the last line announced. The parser itself joins their continued lines.
     fn bodies(&mut self) {
         for (end, strips_tabs) in std::mem::take(&mut self.heredocs) {
             while self.at < self.text.len() {

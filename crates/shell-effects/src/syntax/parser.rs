@@ -1,5 +1,5 @@
-//! The parser: a text and a position in it, and the grammar of lists and pipelines. By recursive descent, in one pass, with a
-//! limit on its depth. Commands and words are in files of their own.
+//! The parser: a text with a position, and the grammar of lists and pipelines. It uses recursive descent, in one pass, with a
+//! limit on its depth. Commands and words have files of their own.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -8,12 +8,12 @@ use crate::MAX_DEPTH;
 use crate::syntax::continuations;
 use crate::syntax::tree::{Command, CommandKind, Item, Join, List, ParseError, Pipeline, Word};
 
-/// Parses a whole script, which is itself nested at this depth.
+/// Parses a whole script that is nested at this depth.
 pub(crate) fn parse(text: &str, depth: usize) -> Result<List, ParseError> {
     Parser::new(&continuations::joined(text), depth)?.whole()
 }
 
-/// The same as a shell reads it that has no arithmetic but `$((…))`: `((` opens two subshells in dash.
+/// Parses a script for a shell whose only arithmetic is `$((…))`: `((` opens two subshells in dash.
 pub(crate) fn parse_without_arithmetic(text: &str, depth: usize) -> Result<List, ParseError> {
     let text = continuations::joined(text);
     Parser { has_arithmetic: false, ..Parser::new(&text, depth)? }.whole()
@@ -28,15 +28,15 @@ pub(crate) struct Parser<'a> {
     pub(super) depth: usize,
     /// Here-documents whose body starts after the next line break.
     pub(super) heredocs: Vec<Heredoc>,
-    /// Whether double parentheses were looked for up to the end of the text, in vain.
+    /// Whether a search for closing double parentheses reached the end of the text in vain.
     pub(super) is_open: bool,
     /// Whether `((…))` is a command.
     pub(super) has_arithmetic: bool,
-    /// Whether `!` was before a pipeline of the item at hand.
+    /// Whether `!` precedes a pipeline of the current item.
     pub(super) negates: bool,
 }
 
-/// A here-document that was announced.
+/// An announced here-document.
 #[derive(Debug)]
 pub(super) struct Heredoc {
     pub(super) delimiter: String,
@@ -57,7 +57,7 @@ pub(crate) fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// What the readers of words and commands share.
+/// The functions that the readers of words and commands share.
 impl<'a> Parser<'a> {
     pub(crate) fn new(text: &'a str, depth: usize) -> Result<Parser<'a>, ParseError> {
         if depth > MAX_DEPTH {
@@ -123,7 +123,7 @@ impl<'a> Parser<'a> {
 
 /// Lists and pipelines.
 impl Parser<'_> {
-    /// A list that nothing follows.
+    /// A list with nothing after it.
     pub(crate) fn whole(mut self) -> Result<List, ParseError> {
         let list = self.list()?;
         if self.peek().is_none() {
@@ -133,7 +133,7 @@ impl Parser<'_> {
         self.error(&format!("`{found}` is not expected here"))
     }
 
-    /// Blanks, comments and continued lines; not line breaks.
+    /// Skips blanks, comments and continued lines, but not line breaks.
     pub(crate) fn skip_blanks(&mut self) {
         while let Some(byte) = self.peek() {
             match byte {
@@ -148,7 +148,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Blanks and line breaks, with the here-documents that follow them.
+    /// Skips blanks and line breaks, and reads the here-documents after them.
     pub(crate) fn skip_lines(&mut self) -> Result<(), ParseError> {
         self.skip_blanks();
         while self.peek() == Some(b'\n') {
@@ -159,7 +159,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A word without quotes or expansions at the start of the rest, if it is one that may be reserved.
+    /// The word at the start of the rest, without quotes or expansions, if it may be a reserved one.
     pub(crate) fn reserved(&self) -> &str {
         let rest = self.rest();
         let end = rest.bytes().take(10).position(is_operator).unwrap_or(rest.len());
@@ -179,7 +179,7 @@ impl Parser<'_> {
         if self.eat_reserved(word) { Ok(()) } else { self.error(&format!("`{word}` is missing")) }
     }
 
-    /// Commands up to what closes the list: `)`, `;;`, a reserved word or the end. The caller looks which.
+    /// Commands up to what closes the list: `)`, `;;`, a reserved word or the end. The caller checks which.
     pub(crate) fn list(&mut self) -> Result<List, ParseError> {
         let mut list = List::new();
         loop {
@@ -204,7 +204,7 @@ impl Parser<'_> {
             };
             list.push(item);
             if !is_separated {
-                // What is missing is reported by the caller, who knows what should follow.
+                // The caller reports what is missing, because it knows what should follow.
                 return Ok(list);
             }
         }
@@ -274,7 +274,7 @@ impl Parser<'_> {
             self.skip_lines()?;
         }
         if is_coprocess {
-            // The shell goes on at the other end of its pipe.
+            // Bash continues at the other end of its pipe.
             let kind = CommandKind::Simple { assignments: Vec::new(), words: Vec::new() };
             commands.push(Command { kind, redirects: Vec::new() });
         }

@@ -1,5 +1,4 @@
-//! Where a script has a placeholder that becomes a list of quoted words, and what of a script needs bash: both are questions
-//! about its syntax tree.
+//! Questions about a script's syntax tree: where its placeholder becomes a list of quoted words, and which parts need bash.
 
 use crate::programs::table;
 use crate::syntax::parser;
@@ -7,13 +6,13 @@ use crate::syntax::tree::{
     AssignedValue, Assignment, Command, CommandKind, List, Operation, ParseError, Piece, Redirection, Word,
 };
 
-/// Whether words are quoted for this shell as for `sh`. It may be named by its path.
+/// Whether this shell quotes words like `sh`. It may be given by its path.
 pub fn is_quoted_for(shell: &str) -> bool {
     table::by_name(table::name_of(shell)).is_some_and(|program| program.quotes_like_sh)
 }
 
-/// Why a script cannot have a placeholder where it has it. Each must be a word of its own, or part of one, outside of quotes: there
-/// the quotes of the list mean what they should. In backticks they do not.
+/// Why a placeholder cannot be where it is in a script. It must be a word or part of a word, outside of quotes, so that the
+/// quotes of the list work. They do not work in backticks.
 pub fn misplaced(script: &str, placeholder: &str) -> Option<String> {
     if script.len() > crate::MAX_BYTES {
         return Some("the script is longer than 64 KiB".into());
@@ -33,7 +32,7 @@ pub fn misplaced(script: &str, placeholder: &str) -> Option<String> {
     }
 }
 
-/// What of a script only bash and its like understand.
+/// The parts of a script that only bash and similar shells understand.
 pub fn needs_bash(script: &str) -> Option<&'static str> {
     let in_text = [("<<<", "<<<"), ("&>", "&>"), ("pipefail", "pipefail")];
     if let Some((_, what)) = in_text.iter().find(|(text, _)| script.contains(text)) {
@@ -49,9 +48,9 @@ pub fn needs_bash(script: &str) -> Option<&'static str> {
 struct Visitor<'a> {
     placeholder: &'a str,
     has_backticks: bool,
-    /// How often the placeholder is where it may be.
+    /// How many placeholders are in a valid place.
     found: usize,
-    /// Inside of a substitution that may be one of backticks.
+    /// Inside a substitution that may be in backticks.
     is_doubtful: bool,
     bash: Option<&'static str>,
 }
@@ -125,7 +124,7 @@ impl Visitor<'_> {
         if program == Some("source") {
             self.bash.get_or_insert("source");
         }
-        // `eval` reads the names once more, without their quotes.
+        // `eval` reads the names again, without their quotes.
         let is_given = program != Some("eval");
         words.iter().for_each(|word| self.word(word, is_given));
     }

@@ -1,15 +1,15 @@
-//! Quoting that is decoded before it is read: `$'…'`, backticks, and where arithmetic and indices end.
+//! Quoting that is decoded before it is read: `$'…'`, backticks. Also finds the ends of arithmetic and indices.
 
 use crate::syntax::parser::is_operator;
 
-/// Decodes `$'…'` after its opening quote; the text, and its length in bytes with the closing quote.
+/// Decodes `$'…'` after its opening quote. Returns the text, and its length in bytes with the closing quote.
 pub(crate) fn ansi_c(text: &str) -> Option<(String, usize)> {
     let mut out = Vec::new();
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         match c {
             '\'' => {
-                // As in the shell, nothing follows a NUL.
+                // The shell ends the text at a NUL.
                 let end = out.iter().position(|byte| *byte == 0).unwrap_or(out.len());
                 out.truncate(end);
                 return Some((String::from_utf8_lossy(&out).into_owned(), at + 1));
@@ -24,7 +24,7 @@ pub(crate) fn ansi_c(text: &str) -> Option<(String, usize)> {
     None
 }
 
-/// A text with its escapes decoded, as `printf` and `echo -e` do it. In a text of `echo` a `0` comes before the digits.
+/// A text with its escapes decoded, like `printf` and `echo -e`. For `echo`, a `0` precedes the digits.
 pub(crate) fn decoded(text: &str, is_echo: bool) -> String {
     let mut out = Vec::new();
     let mut chars = text.char_indices().peekable();
@@ -111,7 +111,7 @@ fn digits(chars: &mut Chars<'_>, radix: u32, most: usize, first: u32) -> (u32, b
     (value, any)
 }
 
-/// Decodes a script in backticks after the opening one; the script, and its length in bytes with the closing one.
+/// Decodes a script in backticks after the opening one. Returns the script, and its length in bytes with the closing one.
 pub(crate) fn backticks(text: &str, quoted: bool) -> Option<(String, usize)> {
     let mut out = String::new();
     let mut chars = text.char_indices();
@@ -120,7 +120,7 @@ pub(crate) fn backticks(text: &str, quoted: bool) -> Option<(String, usize)> {
             '`' => return Some((out, at + 1)),
             '\\' => {
                 let (_, next) = chars.next()?;
-                // A line that goes on, also in single quotes in there.
+                // A continued line, even in single quotes.
                 if next == '\n' {
                     continue;
                 }
@@ -169,7 +169,7 @@ pub(crate) fn arithmetic(text: &str) -> Arithmetic {
     Arithmetic::Open
 }
 
-/// A longer index of an array is not read.
+/// A longer array index is not read.
 const MAX_INDEX: usize = 1024;
 
 /// What follows a name and `[` at the start of a command.

@@ -31,8 +31,8 @@ impl Parser<'_> {
         if self.eat("<<") {
             return self.announce().map(Some);
         }
-        type Make = fn(Word) -> Redirection;
-        let operators: [(&str, Make); 9] = [
+        type MakeRedirection = fn(Word) -> Redirection;
+        let operators: [(&str, MakeRedirection); 9] = [
             ("&>>", |word| Redirection::Write { word, appends: true }),
             ("&>", |word| Redirection::Write { word, appends: false }),
             (">>", |word| Redirection::Write { word, appends: true }),
@@ -59,7 +59,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `<<` was read; its body starts after the line.
+    /// `<<` has been read. The body starts after the line.
     fn announce(&mut self) -> Result<Redirection, ParseError> {
         let strips_tabs = self.eat("-");
         let delimiter = self.target()?;
@@ -102,7 +102,7 @@ impl Parser<'_> {
             } else {
                 Parser::expanded_text(text, self.depth + 1)?
             };
-            // It is announced once, so it is set once.
+            // Each is announced once, so it is set once.
             let _ = heredoc.body.set(word);
         }
         Ok(())
@@ -113,7 +113,7 @@ fn first_line(text: &str) -> &str {
     text.split('\n').next().unwrap_or_default()
 }
 
-/// The first line with those that it goes on in: a backslash before a line break removes both.
+/// The first line with its continuations: a backslash before a line break removes both.
 fn continued_line(text: &str) -> &str {
     let mut length = 0;
     loop {
@@ -127,7 +127,7 @@ fn continued_line(text: &str) -> &str {
     }
 }
 
-/// How long the `3` or `{name}` before a redirection is; 0 where none follows.
+/// The length of the `3` or `{name}` before a redirection. 0 if no redirection follows.
 fn descriptor(rest: &str) -> usize {
     let digits = rest.bytes().take_while(u8::is_ascii_digit).take(10).count();
     let length = match rest.strip_prefix('{') {

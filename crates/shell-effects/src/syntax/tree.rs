@@ -1,4 +1,4 @@
-//! The syntax tree of a shell script, as far as its effects need it.
+//! The syntax tree of a shell script, as far as its effects require.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ pub(crate) type List = Vec<Item>;
 pub(crate) struct Item {
     pub(crate) first: Pipeline,
     pub(crate) rest: Vec<(Join, Pipeline)>,
-    /// Whether `!` is before one of the pipelines.
+    /// Whether `!` precedes one of the pipelines.
     pub(crate) negates: bool,
     /// Whether `&` follows: it runs in a subshell.
     pub(crate) background: bool,
@@ -59,7 +59,7 @@ pub(crate) enum CommandKind {
         name: String,
         body: Rc<Command>,
     },
-    /// `[[ … ]]`, `(( … ))` and the head of `for ((…))`: only the substitutions in them matter.
+    /// `[[ … ]]`, `(( … ))` and the head of `for ((…))`: only their substitutions matter.
     Expression {
         is_arithmetic: bool,
         words: Vec<Word>,
@@ -86,7 +86,7 @@ pub(crate) enum AssignedValue {
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Redirect {
     pub(crate) kind: Redirection,
-    /// Whether it is about the standard input or output, and not about another descriptor.
+    /// Whether it redirects the standard input or output, and not another descriptor.
     pub(crate) is_standard: bool,
 }
 
@@ -103,7 +103,7 @@ pub(crate) enum Redirection {
     Duplicate(Word),
     /// `<&WORD`.
     DuplicateInput(Word),
-    /// `<<` and `<<<`: what the command gets on its standard input. The body of a here-document is known a line later.
+    /// `<<` and `<<<`: the command's standard input. The body of a here-document is known a line later.
     Text(Rc<OnceCell<Word>>),
 }
 
@@ -157,7 +157,7 @@ pub(crate) enum Operation {
     Index(Word),
     /// `${!name}`, with what follows that.
     Indirect(Word),
-    /// Not evaluated; substitutions in it run.
+    /// Not evaluated. Its substitutions run.
     Other(Word),
 }
 

@@ -1,4 +1,4 @@
-//! Characters to words: quotes, escapes and expansions. One pass; only arithmetic is looked at twice.
+//! Characters to words: quotes, escapes and expansions. One pass; only arithmetic is read twice.
 
 use crate::syntax::parser::{Parser, is_name, is_operator};
 use crate::syntax::quotes::{self, Arithmetic};
@@ -29,12 +29,12 @@ impl WordEnd {
 
 /// Words and quotes.
 impl<'a> Parser<'a> {
-    /// One word up to a blank or an operator; nothing where none starts.
+    /// One word up to a blank or an operator. Empty if none starts here.
     pub(crate) fn word(&mut self) -> Result<Word, ParseError> {
         self.pieces(WordEnd::Blank)
     }
 
-    /// A text that is expanded like the inside of double quotes.
+    /// A text that is expanded like text in double quotes.
     pub(crate) fn expanded_text(text: &'a str, depth: usize) -> Result<Word, ParseError> {
         Parser::new(text, depth)?.pieces(WordEnd::End)
     }
@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
         Ok(word)
     }
 
-    /// The characters that mean nothing here, up to the next one that might.
+    /// Ordinary characters, up to the next one that may be special.
     fn plain(&mut self, word: &mut Word, quoted: bool) {
         let rest = self.rest();
         let special = |c: char| {
@@ -129,7 +129,7 @@ impl<'a> Parser<'a> {
             return;
         }
         match self.next_char() {
-            // A line that goes on.
+            // A continued line.
             Some('\n') => {}
             Some(next) => push(word, next.encode_utf8(&mut [0; 4]), true),
             None => push(word, "\\", true),
@@ -196,7 +196,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What follows a `$`, and other expansions inside of words.
+/// The part after a `$`, and other expansions in words.
 impl<'a> Parser<'a> {
     pub(crate) fn dollar(&mut self, word: &mut Word, quoted: bool) -> Result<(), ParseError> {
         match self.peek_at(1) {
@@ -265,7 +265,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The inside of double parentheses that are `opening` bytes long, if they are closed by two as well.
+    /// The content of double parentheses, whose opening is `opening` bytes long, if two parentheses close them.
     pub(crate) fn arithmetic(&mut self, opening: usize) -> Result<Option<Word>, ParseError> {
         let text = self.text.get(self.at + opening..).unwrap_or_default();
         if self.is_open {
@@ -284,7 +284,7 @@ impl<'a> Parser<'a> {
         Parser::expanded_text(inner, self.depth + 1).map(Some)
     }
 
-    /// A list in a substitution, whose here-documents end inside of it.
+    /// A list in a substitution, whose here-documents end inside it.
     fn list_up_to(&mut self, end: &str) -> Result<List, ParseError> {
         let outer = std::mem::take(&mut self.heredocs);
         let list = self.nested(|parser| parser.list())?;
@@ -345,7 +345,7 @@ impl<'a> Parser<'a> {
         if !self.eat("}") {
             return self.error("`}` is missing");
         }
-        // The index of the element whose length is asked for is evaluated like any other.
+        // The index in `${#name[index]}` is evaluated like any other.
         let is_number = |word: &Word| {
             word.iter().all(|piece| matches!(piece, Piece::Plain(text) if !text.contains(['=', '+', '-'])))
         };
@@ -384,8 +384,8 @@ impl<'a> Parser<'a> {
     }
 
     fn operation(&mut self, quoted: bool) -> Result<Operation, ParseError> {
-        type Make = fn(Word) -> Operation;
-        let operators: [(&str, Make); 6] = [
+        type MakeOperation = fn(Word) -> Operation;
+        let operators: [(&str, MakeOperation); 6] = [
             (":-", Operation::Default),
             ("-", Operation::Default),
             (":=", Operation::Assign),
@@ -411,7 +411,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Adds literal text, to the last piece where that is of the same kind.
+/// Adds literal text, to the last piece if that has the same kind.
 pub(crate) fn push(word: &mut Word, text: &str, quoted: bool) {
     match word.last_mut() {
         Some(Piece::Quoted(last)) if quoted => last.push_str(text),

@@ -91,7 +91,7 @@ impl Trail {
         }
     }
 
-    /// The same for a hook, which waits no longer than this.
+    /// The same for a hook, with this timeout.
     #[must_use]
     pub fn within(self, budget: &Budget) -> Trail {
         Trail { budget: budget.clone(), ..self }
@@ -177,7 +177,7 @@ pub(super) const LOCK_WAIT: Duration = Duration::from_secs(1);
 /// The start of the name that a trail is moved to.
 pub(super) const ARCHIVE: &str = "audit-until-";
 
-/// The file that holds what killed processes left of their records.
+/// The file that has the truncated records of killed processes.
 pub(super) const TRUNCATED: &str = "truncated.txt";
 
 /// The mark of a record that was written without a copy of the end outside the project.

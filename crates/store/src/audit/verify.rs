@@ -114,7 +114,7 @@ impl Verifier<'_> {
             _ => {}
         }
         if self.trail.folder.join(TRUNCATED).exists() {
-            verdict.notes.push(format!("{TRUNCATED} holds what killed processes left of their records"));
+            verdict.notes.push(format!("{TRUNCATED} has the truncated records of killed processes"));
         }
         verdict.warnings.extend(foreign_files(&self.trail.foreign_files(MAX_WARNINGS)?));
         Ok(self.verdict)

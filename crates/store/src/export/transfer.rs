@@ -277,7 +277,7 @@ impl<'a> Transfer<'a> {
         if first.is_none() {
             if mark.is_some() {
                 let what =
-                    "the position up to which it was sent is not in the trail any more, so all of it is sent";
+                    "the position up to which it was sent is no longer in the trail, so all of it is sent";
                 report.notes.push(format!("{}: {what}", signal.name()));
             }
             trails = vec![self.trail];

@@ -13,7 +13,7 @@ use super::{StoreError, hash, make_state_folder, user_state_folder};
 use conclaude_os::files;
 
 /// A session that never ends leaves its permits behind.
-const KEPT: Duration = Duration::from_hours(24);
+const PERMIT_LIFETIME: Duration = Duration::from_hours(24);
 
 /// How often a permit lets its call through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +162,7 @@ fn read(path: &Path) -> Option<Permit> {
 }
 
 fn is_old(time: SystemTime) -> bool {
-    SystemTime::now().duration_since(time).is_ok_and(|age| age > KEPT)
+    SystemTime::now().duration_since(time).is_ok_and(|age| age > PERMIT_LIFETIME)
 }
 
 /// Whether something was permitted in a session.
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(call.claim(ClaimedAt::Use), Some(permit()));
         assert_eq!(call.claim(ClaimedAt::PermissionRequest), Some(permit()));
         let file = fs::File::options().write(true).open(call.path(SESSION).unwrap()).unwrap();
-        file.set_modified(SystemTime::now() - KEPT - Duration::from_secs(1)).unwrap();
+        file.set_modified(SystemTime::now() - PERMIT_LIFETIME - Duration::from_secs(1)).unwrap();
         assert_eq!(call.claim(ClaimedAt::Use), None);
         call.permit(PermitScope::Session, &permit()).unwrap();
         forget("s");

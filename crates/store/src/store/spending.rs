@@ -35,7 +35,7 @@ const MAX_BYTES: u64 = 16 << 20;
 const LOCK_WAIT: Duration = Duration::from_secs(if cfg!(test) { 300 } else { 1 });
 
 /// How long the count of a session is kept that nothing was added to.
-const KEPT: Duration = Duration::from_hours(30 * 24);
+const RETENTION: Duration = Duration::from_hours(30 * 24);
 
 /// Part of a hash that is enough to tell the sessions of a day apart.
 const SHORT_HASH: usize = 16;
@@ -321,8 +321,8 @@ impl SpendingFolder {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         for entry in entries {
             let modified = entry.metadata().and_then(|file| file.modified());
-            let is_old =
-                modified.is_ok_and(|time| SystemTime::now().duration_since(time).is_ok_and(|age| age > KEPT));
+            let is_old = modified
+                .is_ok_and(|time| SystemTime::now().duration_since(time).is_ok_and(|age| age > RETENTION));
             if is_old && entry.path().extension().is_some_and(|extension| extension == "json") {
                 let _ = fs::remove_file(entry.path());
             }

@@ -50,7 +50,7 @@ pub struct Meta {
 impl Meta {
     /// The file beside this transcript, if it is there and can be read.
     #[must_use]
-    pub fn beside(transcript: &Path) -> Option<Meta> {
+    pub fn of_transcript(transcript: &Path) -> Option<Meta> {
         let text = files::read_text(&layout::meta_of(transcript), 1 << 20).ok()?;
         serde_json::from_str(&text).ok()
     }
@@ -63,7 +63,8 @@ pub fn ancestors(transcript: &Path) -> Vec<String> {
     let mut here = transcript.to_owned();
     // The client nests agents a few levels deep. The limit ends a loop of files.
     for _ in 0..8 {
-        let Some(meta) = Meta::beside(&here).filter(|meta| meta.spawn_depth.is_some_and(|depth| depth > 1))
+        let Some(meta) =
+            Meta::of_transcript(&here).filter(|meta| meta.spawn_depth.is_some_and(|depth| depth > 1))
         else {
             break;
         };
@@ -77,7 +78,7 @@ pub fn ancestors(transcript: &Path) -> Vec<String> {
 
 /// The type of the call that started the agent: the one that the payload or its `.meta.json` names, else the most recent.
 fn from_transcripts(payload: &HookPayload, own: Option<&str>) -> Option<String> {
-    let meta = own.and_then(|path| Meta::beside(&expand_home(path))).unwrap_or_default();
+    let meta = own.and_then(|path| Meta::of_transcript(&expand_home(path))).unwrap_or_default();
     let main = expand_home(payload.transcript_path());
     let by_id = |id: Option<&str>| id.and_then(|id| call_type(&main, Some(id)));
     by_id(payload.agent_call_id())

@@ -194,7 +194,7 @@ fn of_files(files: Vec<PathBuf>) -> Vec<SessionFiles> {
     for path in files {
         match agent_of(&path) {
             Some((folder, agent)) => {
-                let meta = Meta::beside(&path).unwrap_or_default();
+                let meta = Meta::of_transcript(&path).unwrap_or_default();
                 let agent = AgentFile { id: agent.to_owned(), meta, path: path.clone() };
                 sessions.entry(folder).or_default().agents.push(agent);
             }

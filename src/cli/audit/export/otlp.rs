@@ -28,28 +28,28 @@ const LONG_PAUSE: Duration = Duration::from_secs(15);
 
 #[derive(clap::Args)]
 pub(in crate::cli) struct Collector {
-    /// Send them to an OpenTelemetry collector, each once; without a URL to that of the config (telemetry.endpoint) or of
+    /// Send them to an OpenTelemetry collector, each once. Without a URL, the collector of the config (telemetry.endpoint) or of
     /// OTEL_EXPORTER_OTLP_ENDPOINT
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     otlp: Option<String>,
-    /// How many seconds to retry for when the collector does not answer
+    /// How many seconds to retry if the collector does not answer
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u16), requires = "otlp")]
     retry_for: u16,
-    /// As a hook starts it: bounded in time, silent, and only if nobody else does it
+    /// The mode in which a hook starts it: bounded in time, silent, and only if no other process does it
     #[arg(long, hide = true, requires = "otlp", conflicts_with = "follow")]
     background: bool,
-    /// As a hook of a registration for all projects starts it: untrusted files do not say where records go
+    /// The mode in which a hook of a registration for all projects starts it: untrusted files do not choose the endpoint
     #[arg(long, hide = true, requires = "background")]
     only_trusted: bool,
 }
 
-/// Whether untrusted files may say where records go.
+/// Whether untrusted files may choose the endpoint.
 #[derive(Clone, Copy)]
 enum TrustCheck {
-    /// The hook that started this process did not ask for trust.
+    /// The hook that started this process did not require trust.
     Skipped,
     Needed,
-    /// The rule is that of hooks: if they send without asking, Claude Code has asked about the folder.
+    /// As for hooks: if they send without asking, Claude Code has asked about the folder.
     AsForHooks,
 }
 
@@ -107,7 +107,7 @@ fn target(url: Option<&str>, root: &Root, check: TrustCheck) -> anyhow::Result<(
     let LoadedConfig { config, mut origins, errors, .. } = load::all(root, Patterns::All);
     let prices = config.report.as_ref().and_then(|report| report.prices.clone()).unwrap_or_default();
     let named = url.map(Endpoint::new).transpose().map_err(anyhow::Error::msg)?;
-    // A cloned repository must not decide where records go, and which variables go with them.
+    // A cloned repository must not decide where records go, nor which variables go with them.
     let is_checked = match check {
         TrustCheck::Skipped => false,
         TrustCheck::Needed => true,
@@ -179,7 +179,7 @@ fn in_background(target: &Target, trail: &Trail, prices: &PriceTable) -> io::Res
         if !report.refused.is_empty() {
             return Ok(Exit::Failure);
         }
-        // A hook that recorded something meanwhile saw that we are at work, and left it to us.
+        // A hook that recorded something meanwhile saw that we are running, and left it to us.
         if trail.last_number() == before || Instant::now() >= until {
             return Ok(Exit::Success);
         }
@@ -194,7 +194,7 @@ fn once(transfer: &mut Transfer<'_>, target: &Target) -> io::Result<Exit> {
     Ok(if is_complete { Exit::Success } else { Exit::Failure })
 }
 
-/// Runs until the user stops it. If the collector is down, it waits, with one line about it.
+/// Runs until the user stops it. If the collector is down, it waits, and prints one line about that.
 fn follow(transfer: &mut Transfer<'_>, target: &Target) -> io::Result<Exit> {
     let mut line = ExportProgress::new();
     let mut total = [SendCounts::default(); Signal::ALL.len()];
@@ -265,7 +265,7 @@ fn print(report: &TransferReport, target: &Target) -> io::Result<bool> {
     Ok(report.refused.is_empty() && !is_rejected && process::stop_signal().is_none())
 }
 
-/// One line on a terminal that is written over.
+/// One line on a terminal that is overwritten.
 struct ExportProgress {
     is_shown: bool,
     is_terminal: bool,

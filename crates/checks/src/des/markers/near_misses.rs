@@ -1,12 +1,12 @@
-//! Misspelled keys of markers: with another hyphen, an underscore, an invisible character, or a character of another alphabet
-//! that looks the same. A comment that was meant to switch a gate on must not be ignored.
+//! Misspelled keys of markers: with another hyphen, an underscore, an invisible character, or a similar character of another
+//! alphabet. A comment that was meant to enable a gate must not be ignored.
 
 use super::{CLOSE, KEYS, OPEN};
 
-/// The separator after the key of a marker, and what looks like it.
+/// The separator after the key of a marker, and similar characters.
 const SEPARATORS: [char; 3] = [':', '=', '：'];
 
-/// A key is looked for in this number of bytes, so that a prompt full of openings is read once. A key has 18 characters at most;
+/// A key is searched in this number of bytes, so that a prompt full of openings is read once. A key has 18 characters at most;
 /// the rest is for invisible ones.
 const MAX_KEY: usize = 2048;
 
@@ -31,7 +31,7 @@ impl NearMiss {
     }
 }
 
-/// Characters that look the same, or are invisible, are shown as escapes.
+/// Shows similar and invisible characters as escapes.
 fn with_escapes(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() }).collect()
 }
@@ -180,7 +180,7 @@ fn key_in_words(before: &str, value: &str) -> Option<&'static str> {
     if is_value(&value) { Some(key) } else { None }
 }
 
-/// `DES-VALIDATION required`, `des_validation`: the line starts with the key, and nothing says what its value is.
+/// `DES-VALIDATION required`, `des_validation`: the line starts with the key, without a separator before a value.
 fn without_separator(line: &str) -> Option<NearMiss> {
     let first = line.split_whitespace().next()?;
     let all = folded(line);
@@ -193,7 +193,7 @@ fn without_separator(line: &str) -> Option<NearMiss> {
     Some(NearMiss { written: written.to_owned(), key: "VALIDATION" })
 }
 
-/// The key that this was meant to be, if any.
+/// The key that was probably meant, if any.
 fn key_of(written: &str) -> Option<&'static str> {
     let written = folded(written);
     let name = written.strip_prefix("DES")?;

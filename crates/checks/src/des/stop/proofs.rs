@@ -18,8 +18,8 @@ use conclaude_os::files;
 use conclaude_os::log;
 use conclaude_store::audit::Trail;
 
-/// The phases that need the record of a real run and have none, or one with another verdict. The agent can edit the step
-/// file; what was really run is in the audit trail.
+/// The phases that need the record of a real run and have none, or one with another verdict. The agent can edit the step file,
+/// but not the audit trail.
 pub(super) fn missing(stopping: &StopRequest<'_>, opened: &OpenStep) -> Vec<Finding> {
     let wanted = stopping.des.evidence();
     if wanted.is_empty() {
@@ -38,7 +38,7 @@ pub(super) fn missing(stopping: &StopRequest<'_>, opened: &OpenStep) -> Vec<Find
             Some(command) if now.is_none_or(|now| now.evidence_command(&phase.name) == Some(command)) => {
                 format!("run it: {run}")
             }
-            // The config has another command now; the one at the call counts.
+            // The config has another command now. The one at the call counts.
             Some(command) => format!(
                 "restore `{}: {}` in des.evidence, then run it: {run}",
                 phase.name,
@@ -94,7 +94,7 @@ fn evidence_problem(
 struct RunRecord {
     decision: String,
     command: String,
-    /// The command, if it was the config's and not what the agent typed.
+    /// The command, if it came from the config and not from the agent.
     configured: Option<String>,
     expects_failure: bool,
     ended: Option<Timestamp>,
@@ -117,7 +117,7 @@ impl RunRecord {
 struct RunRecords<'a> {
     trail: Trail,
     call: Option<&'a GatedCall>,
-    /// The worktree that the agent works in, from the root.
+    /// The agent's worktree, relative to the root.
     worktree: Option<&'a Path>,
 }
 
@@ -151,25 +151,25 @@ impl<'a> RunRecords<'a> {
 /// The field of a record of `des run` that names the worktree.
 pub const WORKTREE: &str = "worktree";
 
-/// The worktree of an agent as a path from the root; none at the root itself.
+/// The worktree of an agent as a path from the root. `None` at the root itself.
 #[must_use]
 pub fn worktree_of<'a>(work: &'a Path, root: &Path) -> Option<&'a Path> {
     work.strip_prefix(root).ok().filter(|below| !below.as_os_str().is_empty())
 }
 
-/// Whether a record was written after the call: by its number, since a clock may go back.
+/// Whether a record was written after the call: by its number, because a clock may go back.
 fn is_after(record: &Value, call: &GatedCall) -> bool {
     let time = |text: &str| text.parse::<Timestamp>().ok();
     match (call.last_record, record.get("seq").and_then(Value::as_u64)) {
         (Some(last), seq) => seq.is_some_and(|seq| seq > last),
-        // A call that an older version remembered.
+        // A call in state of an older version.
         (None, _) => time(&call.time)
             .is_none_or(|since| record.get("time").and_then(Value::as_str).and_then(time) >= Some(since)),
     }
 }
 
-/// The newest proof, if it is older than the last change of a file in the step's scope. Proofs of a failure come before the change that
-/// they ask for, so they do not count.
+/// The newest proof, if it is older than the last change of a file in the step's scope. Proofs of a failure come before the
+/// change that follows them, so they do not count.
 pub(super) fn stale(stopping: &StopRequest<'_>, opened: &OpenStep) -> Option<Finding> {
     let wanted = stopping.des.evidence();
     let phases = opened.step.phases().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Files outside the scope that changed since the call, as far as that can be determined fairly.
+//! Files outside the scope that changed since the call, as far as the agent can be held responsible.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ use conclaude_store::transcript::FileWrite;
 /// More files than this are counted and not named.
 const MAX_NAMED: usize = 50;
 
-/// What the session remembers of files that configured commands wrote.
+/// The session's list of files that configured commands wrote.
 const OWN_FILES: &str = "own-files";
 
 /// Why the scope cannot be checked.
@@ -78,7 +78,7 @@ pub(super) fn violations(stopping: &StopRequest<'_>, opened: &OpenStep) -> Vec<F
 /// The finding if the scope cannot be checked. If there was a baseline at the call, the agent may have removed it.
 fn unchecked(stopping: &StopRequest<'_>, error: &ScopeError) -> Finding {
     let what = format!("the scope cannot be checked: {error}");
-    // Making the check slow must not get an agent around it.
+    // An agent must not bypass the check by making it slow.
     let fix = if stopping.tree.budget.is_over() {
         "use fewer and shorter allowed_file_patterns, and remove files that nobody needs"
     } else {
@@ -93,7 +93,7 @@ fn unchecked(stopping: &StopRequest<'_>, error: &ScopeError) -> Finding {
     Finding::new(Code::ScopeViolation, what, fix).warning()
 }
 
-/// What changed since the call, in a few lines.
+/// The changes since the call, in a few lines.
 #[must_use]
 pub fn changed_files(tree: &WorkTree, root: &Path) -> String {
     let Some(baseline) = &tree.baseline else { return "unknown: Gate 1 did not see the call".into() };
@@ -105,7 +105,7 @@ pub fn changed_files(tree: &WorkTree, root: &Path) -> String {
     changes.unwrap_or_else(|error| format!("unknown: {error}"))
 }
 
-/// The baseline of the tree that the agent works in.
+/// The baseline of the agent's work tree.
 fn of_work<'a>(
     baseline: &'a Snapshot,
     tree: &WorkTree,
@@ -140,7 +140,7 @@ fn snapshots<'a>(stopping: &StopRequest<'a>) -> Result<(Cow<'a, Snapshot>, &'a S
     Ok((of_work(baseline, stopping.tree, stopping.root, now)?, now))
 }
 
-/// The scope at the call; that of the step where Gate 1 did not see it.
+/// The scope at the call, or that of the step if Gate 1 did not see the call.
 fn scope_of(stopping: &StopRequest<'_>, opened: &OpenStep) -> Scope {
     let at_call = stopping.call().and_then(|call| call.scope().ok());
     at_call.unwrap_or_else(|| Scope::of(opened.allowed.clone()))
@@ -169,7 +169,7 @@ fn files_outside(
     let work = &stopping.tree.path;
     let changed = changed_since_call(stopping)?;
     let now = stopping.tree.snapshot()?.ok_or(GitError::Gone)?;
-    // The path at the call counts: the agent may have replaced the step file with a link.
+    // The path at the call counts, because the agent may have replaced the step file with a link.
     let step_file = stopping.call().map_or(&opened.name, |call| &call.step_file);
     let is_outside = |path: &String| path != step_file && (is_protected(path) || !scope.permits(path));
     let session = Session::new(stopping.root, stopping.session).within(&stopping.tree.budget);
@@ -188,7 +188,7 @@ fn files_outside(
     Ok(outside)
 }
 
-/// `own` are the files that this agent's tools wrote, where others worked in the same tree.
+/// `own` are the files that this agent's tools wrote, if others worked in the same tree.
 fn violation(stopping: &StopRequest<'_>, path: &String, own: Option<&[String]>, scope: &Scope) -> Finding {
     let fix = format!(
         "revert it, or let the user widen allowed_file_patterns (now {scope}) and call the agent again"
@@ -209,7 +209,7 @@ fn violation(stopping: &StopRequest<'_>, path: &String, own: Option<&[String]>, 
     if stopping.des.scope() == ScopeMode::Block { finding } else { finding.warning() }
 }
 
-/// Remembers what configured commands changed in the tree, which does not count for the agent.
+/// Stores which files configured commands changed in the tree. They do not count for the agent.
 pub fn note_own_files(session: &Session, written: &BTreeMap<String, String>) {
     if written.is_empty() {
         return;
@@ -221,7 +221,7 @@ pub fn note_own_files(session: &Session, written: &BTreeMap<String, String>) {
     }
 }
 
-/// The transcripts of agents that this one called, with markers or without, which work within its boundaries.
+/// The transcripts of agents that this one called, with markers or without. They must stay within its boundaries.
 fn helpers(stopping: &StopRequest<'_>, call: Option<&GatedCall>) -> Vec<PathBuf> {
     let Some((call, folder)) = call.zip(stopping.own.and_then(Path::parent)) else { return Vec::new() };
     let session = Session::new(stopping.root, stopping.session).within(&stopping.tree.budget);
@@ -246,7 +246,7 @@ fn helpers(stopping: &StopRequest<'_>, call: Option<&GatedCall>) -> Vec<PathBuf>
         .collect()
 }
 
-/// Whether another agent or the main thread was at work in the same tree since the call.
+/// Whether another agent or the main thread worked in the same tree since the call.
 fn others_worked(stopping: &StopRequest<'_>, call: Option<&GatedCall>, helpers: &[PathBuf]) -> bool {
     let Some(call) = call else { return true };
     let folder = stopping.own.and_then(Path::parent).map(std::fs::read_dir).and_then(Result::ok);
@@ -261,14 +261,14 @@ fn others_worked(stopping: &StopRequest<'_>, call: Option<&GatedCall>, helpers: 
     another || (call.background && transcript::worked_since(stopping.main, &call.time))
 }
 
-/// The files that the tools of this agent and of its helpers wrote, or may have written, relative to the work tree. `None` if
-/// the agent's transcript is gone.
+/// The files that the tools of this agent and of its helpers wrote, or may have written, relative to the work tree. `None` if the
+/// agent's transcript is gone.
 fn own_files(stopping: &StopRequest<'_>, helpers: &[PathBuf]) -> Option<Vec<String>> {
     let work = &stopping.tree.path;
     let session = Session::new(stopping.root, stopping.session).within(&stopping.tree.budget);
     let of_agent = transcript::writes(stopping.own?).ok()?;
     let of_helpers = helpers.iter().filter_map(|path| transcript::writes(path).ok()).flatten();
-    // Transcripts lag behind: a call without a result may have succeeded, unless the gate denied it.
+    // Transcripts are late: a call without a result may have succeeded, unless the gate denied it.
     let may_have_happened =
         |write: &FileWrite| !write.failed && !write.id.as_deref().is_some_and(|id| is_denied(&session, id));
     let happened = of_agent.into_iter().chain(of_helpers).filter(may_have_happened);

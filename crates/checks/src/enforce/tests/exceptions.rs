@@ -14,7 +14,7 @@ fn an_exception_for_reading_is_one_path_for_each_file() {
         (classes[0].1, classes[0].2.as_str()),
         (
             OS,
-            "denyRead **/.env*, for files of the project; no permission rule, since `!.env.example` frees some of it"
+            "denyRead **/.env*, for files of the project; no permission rule, since `!.env.example` is an exception to it"
         )
     );
     assert_eq!((classes[1].1, classes[1].2.as_str()), (NOW, "allowRead: .env.example, sub/.env.example"));
@@ -88,7 +88,7 @@ fn exceptions_outside_of_the_project_are_compiled() {
     let (_, class, why) = classes(&writing).pop().unwrap();
     assert_eq!(
         (class, why.as_str()),
-        (HOOK, "what it frees is outside of the project, and stays denied to commands")
+        (HOOK, "its exceptions are outside the project, and stay denied to commands")
     );
 }
 

@@ -376,9 +376,7 @@ fn a_denied_command_is_not_allowed_in_another_spelling() {
     let why = asked(&rules, "Bash", json!({"command": "git status; git $X"}), "main");
     assert_eq!(
         why,
-        Answer::Ask(
-            "what `$X` stands for in `git $X` is not known, and `Bash(git push*)` could match it".into()
-        )
+        Answer::Ask("the value of `$X` in `git $X` is unknown, and `Bash(git push*)` could match it".into())
     );
 }
 

@@ -1,5 +1,5 @@
-//! Checks a config against the JSON Schema and collects all problems, since the typed reader stops at the first. The
-//! schema is generated from the structs, so the rules are written once.
+//! Checks a config against the JSON Schema and collects all problems. The typed reader would stop at the first one. The schema is
+//! generated from the structs, so the rules are written once.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::pattern::Pattern;
 use crate::text::{Excerpt, head_and_tail, nearest, quoted_list};
 use crate::yaml::{MapEntry, Node, Spanned, Text};
 
-/// Suggestions are searched for this many problems only: few are shown, and the search takes time.
+/// Suggestions are searched only for this many problems: few are shown, and the search takes time.
 const MAX_SUGGESTIONS: usize = 100;
 
 /// Longer titles are cut in the middle.
@@ -47,7 +47,7 @@ impl<'a> SchemaCheck<'a> {
         self.found.push(problem);
     }
 
-    /// What the schema accepts beside `null`, with references followed.
+    /// The accepted alternatives of a schema except `null`, with references resolved.
     fn alternatives(&self, schema: &'a Value) -> Vec<&'a Value> {
         if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
             let pointed = name.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
@@ -165,7 +165,7 @@ impl<'a> SchemaCheck<'a> {
             self.script(entries);
             self.protocol(entries);
         }
-        // What is null is as good as absent.
+        // `null` equals absent.
         let is_empty = entries.iter().all(|(_, value)| value.value == Node::Null);
         if is_empty && schema.get("minProperties").is_some() {
             let known: Vec<&str> = properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
@@ -219,7 +219,7 @@ impl<'a> SchemaCheck<'a> {
         }
     }
 
-    /// What an unknown key was probably meant to be, so that mistakes in its value are found at once.
+    /// The section that an unknown key probably means, so that mistakes in its value are found at once.
     fn meant_section(&self, key: &str, value: &Node, schema: &'a Value) -> Option<&'a Value> {
         if !std::ptr::eq(schema, self.root) {
             let known = schema.get("properties")?.as_object()?;
@@ -264,7 +264,7 @@ impl<'a> SchemaCheck<'a> {
         }
     }
 
-    /// `{files}` in a script where its quotes would not hold.
+    /// `{files}` in a script, where its quotes would not work.
     fn script(&mut self, entries: &[MapEntry]) {
         let of = |name: &str| entries.iter().find(|(key, _)| key.value == name).map(|(_, value)| value);
         let text = |name: &str| match of(name).map(|value| &value.value) {
@@ -282,7 +282,7 @@ impl<'a> SchemaCheck<'a> {
         }
     }
 
-    /// Keys that have no meaning for a command that answers as a hook.
+    /// Keys without effect for a command that answers as a hook.
     fn protocol(&mut self, entries: &[MapEntry]) {
         let is_hook = |(key, value): &MapEntry| {
             key.value == "protocol" && matches!(&value.value, Node::Text(text) if text == "hook")
@@ -294,7 +294,7 @@ impl<'a> SchemaCheck<'a> {
             if NOT_FOR_HOOKS.contains(&key.value.as_ref()) && value.value != Node::Null {
                 self.add(Problem {
                     span: key.span.first_line(self.text),
-                    title: format!("`{}` has no meaning beside `protocol: hook`", key.value),
+                    title: format!("`{}` has no effect with `protocol: hook`", key.value),
                     label: "Claude Code defines what a hook's exit code and output mean".into(),
                     help: Some(format!("remove `{}`, or `protocol: hook`", key.value)),
                 });
@@ -302,7 +302,7 @@ impl<'a> SchemaCheck<'a> {
         }
     }
 
-    /// What to write instead of a key that is not known.
+    /// What to write instead of an unknown key.
     fn instead(&self, key: &str, schema: &Value, what: &str) -> String {
         let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
         let known: Vec<&str> =
@@ -314,7 +314,7 @@ impl<'a> SchemaCheck<'a> {
             _ if known.contains(&"pattern") => KeyPlace::Rule,
             section => KeyPlace::Section(section),
         };
-        // Only a config has sections, and only one can be of another version.
+        // Only a config has sections, and only it can be of another version.
         let is_config = self.root.pointer("/definitions/WarnOnlyEventConfig").is_some();
         if is_config && let Some(older) = original::instead(at, key) {
             return older;
@@ -355,7 +355,8 @@ impl<'a> SchemaCheck<'a> {
         if having.next().is_none() { Some(name) } else { None }
     }
 
-    /// What the section of an event that this version does not know may have. A key of another section shows that one is meant.
+    /// The allowed keys in the section of an event that this version does not know. A key of another section shows that that one
+    /// is meant.
     fn future_section(&self, key: &str, value: &Node, schema: &'a Value) -> Option<&'a Value> {
         let Node::Map(entries) = value else { return None };
         let section = self.root.pointer("/definitions/WarnOnlyEventConfig")?;
@@ -375,7 +376,7 @@ impl<'a> SchemaCheck<'a> {
         }
     }
 
-    /// A name that is neither a pattern nor one of the environment or of a header.
+    /// A name that is neither a pattern nor the name of a variable or header.
     fn name(&mut self, key: &Spanned<Text>, names: &'a Value, span: Range<usize>) {
         if !expectation::scalar_fits(&Node::Text(key.value.clone()), names) {
             let title = format!("invalid name {:?}", key.value);
@@ -405,7 +406,7 @@ impl<'a> SchemaCheck<'a> {
     }
 }
 
-/// Whether an entry of a section is what `commands` has: a pattern with a list of commands, or a command.
+/// Whether an entry of a section belongs in `commands`: a pattern with a list of commands, or a command.
 fn is_list_of_commands(key: &str, value: &Node) -> bool {
     match value {
         Node::List(items) => expectation::are_commands(items),
@@ -414,17 +415,17 @@ fn is_list_of_commands(key: &str, value: &Node) -> bool {
     }
 }
 
-/// Keys of the original were changed into ours before: what is left of them is not accepted.
+/// The keys of the original have already been changed into ours. The remaining ones are invalid.
 fn is_current(property: &Value) -> bool {
     property.get("deprecated") != Some(&Value::Bool(true))
 }
 
-/// The position of a mapping is that of its first key: its own may be on the line before.
+/// The position of a mapping is that of its first key. Its own position may be on the line before.
 fn first_key(node: &Spanned<Node>, entries: &[MapEntry], text: &str) -> Range<usize> {
     entries.first().map_or(node.span, |(key, _)| key.span).first_line(text)
 }
 
-/// What the entries of a list must be.
+/// The schema of a list's entries.
 fn item_of(schema: &Value) -> &Value {
     schema.get("items").unwrap_or(&Value::Null)
 }

@@ -1,4 +1,4 @@
-//! What a schema accepts, in words, and what to write instead of a value that it does not.
+//! Describes what a schema accepts, and what to write instead of an invalid value.
 
 use serde_json::Value;
 
@@ -20,10 +20,10 @@ use shell_effects::glob::{Glob, Kind};
 const GLOBS: &str =
     "patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash escapes the next character";
 
-/// Longer enumerations are counted in the label.
+/// Longer enumerations are only counted in the label.
 const MAX_LISTED: usize = 8;
 
-/// The number of them that are named where none is similar enough to have been meant.
+/// How many of them are named if none is similar enough to be meant.
 const MAX_SIMILAR: usize = 3;
 
 pub(super) fn is_type(schema: &Value, name: &str) -> bool {
@@ -34,7 +34,7 @@ pub(super) fn is_type(schema: &Value, name: &str) -> bool {
     }
 }
 
-/// Whether the value is of the kind that the schema is about, valid or not.
+/// Whether the value has the kind that the schema expects, valid or not.
 pub(super) fn is_of_kind(node: &Node, schema: &Value) -> bool {
     match node {
         Node::Null => false,
@@ -46,7 +46,7 @@ pub(super) fn is_of_kind(node: &Node, schema: &Value) -> bool {
     }
 }
 
-/// The allowed words of an enumeration, however the schema spells it.
+/// The allowed words of an enumeration, in whatever way the schema is written.
 fn choices(schema: &Value) -> Vec<&str> {
     let one_of = schema.get("oneOf").and_then(Value::as_array).into_iter().flatten();
     let constants = one_of.flat_map(|one| {
@@ -88,7 +88,7 @@ pub(super) fn scalar_fits(node: &Node, schema: &Value) -> bool {
     }
 }
 
-/// What is wrong with a text that must be a pattern.
+/// Why a text is not a valid pattern.
 pub(super) fn broken_pattern(text: &str, schema: &Value) -> Option<String> {
     match schema.get("format").and_then(Value::as_str)? {
         NameGlob::FORMAT => NameGlob::check(text).err().map(|error| error.to_string()),
@@ -155,7 +155,7 @@ fn is_in_range(number: i128, schema: &Value) -> bool {
     bound("minimum").is_none_or(|low| number >= low) && bound("maximum").is_none_or(|high| number <= high)
 }
 
-/// What is accepted, for a label: `expected …`.
+/// The accepted values, for a label: `expected …`.
 pub(super) fn expected(alternatives: &[&Value]) -> String {
     alternatives.iter().map(|one| expected_one(one)).collect::<Vec<_>>().join(" or ")
 }
@@ -226,12 +226,12 @@ fn expected_number(schema: &Value) -> String {
 /// A value that none of the alternatives accepts.
 pub(super) struct Misfit<'a> {
     pub(super) node: &'a Node,
-    /// How the file spells it.
+    /// Its text in the file.
     pub(super) source: &'a str,
     /// The alternative that was probably meant.
     pub(super) schema: &'a Value,
     pub(super) alternatives: &'a [&'a Value],
-    /// What the entries of a list must be, where a list is expected.
+    /// The schemas of the entries, if a list is expected.
     pub(super) items: &'a [&'a Value],
 }
 
@@ -278,7 +278,7 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
     }
 }
 
-/// What is wrong with a pattern, and what its language is.
+/// Why a pattern is broken, and its syntax.
 fn broken_pattern_help(text: &str, schema: &Value) -> Option<String> {
     let format = schema.get("format").and_then(Value::as_str);
     let is_glob = match format {
@@ -305,13 +305,13 @@ fn boolean_help(text: &str) -> Option<String> {
     }
 }
 
-/// `80` and `80 %` as texts are probably meant as parts.
+/// `80` and `80 %` as texts probably mean percentages.
 fn percent_help(text: &str) -> Option<String> {
     let meant = format!("{}%", text.trim_end_matches('%').trim());
     Percent::parse(&meant).map(|_| format!("write {meant}"))
 }
 
-/// `5m`, `500 K` and `"20"` are probably meant as amounts.
+/// `5m`, `500 K` and `"20"` probably mean amounts.
 fn amount_help(text: &str) -> Option<String> {
     let plain = text.trim().trim_start_matches('$').replace(['_', ',', ' '], "");
     let number = plain.trim_end_matches(|unit: char| unit.is_ascii_alphabetic());
@@ -327,7 +327,7 @@ fn amount_help(text: &str) -> Option<String> {
         .map(|_| format!("write {number}{unit}: `k` is a thousand, `M` a million"))
 }
 
-/// The regular expression that a glob means where it is not valid as one: `*deploy*` is `deploy`.
+/// The regular expression that an invalid one probably means as a glob: `*deploy*` means `deploy`.
 fn regex_of_glob(text: &str) -> Option<String> {
     if !text.starts_with(['*', '?', '{']) || text.contains(['[', '(', '\\']) {
         return None;
@@ -370,13 +370,13 @@ pub(super) fn has_commands(schema: &Value) -> bool {
     schema.pointer("/properties/commands").is_some()
 }
 
-/// Whether all entries of a list are probably meant as commands.
+/// Whether all entries of a list probably mean commands.
 pub(super) fn are_commands(items: &[Spanned<Node>]) -> bool {
     let is_command = |item: &Spanned<Node>| matches!(&item.value, Node::Map(entries) if entries.iter().any(|(key, _)| is_run(&key.value)));
     !items.is_empty() && items.iter().all(is_command)
 }
 
-/// `run`, or what it is called in other programs, perhaps with a typo.
+/// `run`, or its name in other programs, perhaps with a typo.
 pub(super) fn is_run(key: &str) -> bool {
     key == "run" || nearest(key, ["command", "script"]).is_some()
 }
@@ -437,14 +437,14 @@ fn blockable() -> Vec<&'static str> {
     blockable.map(|event| event.row().section).collect()
 }
 
-/// What the config may have, without the names of all events.
+/// The allowed keys of the config, without the names of all events.
 pub(super) fn sections(known: &[&str]) -> String {
     let is_event = |key: &&&str| EventKind::of_section(key).is_some();
     let others: Vec<&str> = known.iter().filter(|key| !is_event(key)).copied().collect();
     format!("allowed here: {}, and events in camelCase, such as `subagentStop`", quoted_list(&others))
 }
 
-/// What to write instead of a key that belongs in the section of an event, or of Claude Code's own `hooks`.
+/// What to write instead of a key that belongs in the section of an event, or in Claude Code's own `hooks`.
 pub(super) fn of_events(key: &str) -> Option<String> {
     Some(match key {
         "commands" | "match" => "write it in the section of an event, such as `subagentStop`".into(),
@@ -455,7 +455,7 @@ pub(super) fn of_events(key: &str) -> Option<String> {
     })
 }
 
-/// What to write instead of a key that other programs have for commands.
+/// What to write instead of a key that other programs use for commands.
 pub(super) fn of_command(key: &str) -> Option<&'static str> {
     Some(match key {
         "command" | "cmd" | "script" | "exec" => "did you mean `run`?",

@@ -1,4 +1,4 @@
-//! Problems of a file and remarks about it, with their positions, and how they are shown.
+//! Problems of a file and remarks about it, with their positions and their rendering.
 
 use std::ops::Range;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::config::{Origins, Source};
 use crate::text::{pictured, revealed};
 use crate::yaml::{Node, Span};
 
-/// Longer lines are cut: one of a megabyte takes long to render, and nobody reads it.
+/// Longer lines are cut: a line of a megabyte takes long to render, and nobody reads it.
 const MAX_LINE_BYTES: usize = 2_000;
 
 /// A mistake in a file.
@@ -19,9 +19,9 @@ pub struct Problem {
     /// In bytes of the text.
     pub span: Range<usize>,
     pub title: String,
-    /// What is at this position.
+    /// The label at this position.
     pub label: String,
-    /// What to do.
+    /// The fix.
     pub help: Option<String>,
 }
 
@@ -50,7 +50,7 @@ pub fn warning(problem: &Problem, path: &Path, text: &str, style: Style) -> Stri
     SourceFile { path, text }.render(problem, Level::WARNING, &renderer(style))
 }
 
-/// The same for something that is no mistake, but may not be what was meant.
+/// A note about a file: not a mistake, but perhaps not what the user meant.
 #[must_use]
 pub fn note(problem: &Problem, path: &Path, text: &str, style: Style) -> String {
     SourceFile { path, text }.render(problem, Level::NOTE, &renderer(style))
@@ -64,9 +64,9 @@ pub struct LocatedProblem<'a> {
     pub column: usize,
     pub end_column: usize,
     pub message: &'a str,
-    /// What is at this position.
+    /// The label at this position.
     pub label: &'a str,
-    /// What to do.
+    /// The fix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<&'a str>,
 }
@@ -111,7 +111,7 @@ impl<'a> SourceLine<'a> {
 
 impl SourceFile<'_> {
     pub(super) fn render(&self, problem: &Problem, level: Level<'_>, renderer: &Renderer) -> String {
-        // Only the line itself: the whole file would be scanned again for each problem.
+        // Renders only the line itself: the whole file would be scanned again for each problem.
         let SourceLine { start, number, text: line } = SourceLine::of(problem, self.text);
         let before = line.get(..problem.span.start - start).unwrap_or(line);
         let title = level.primary_title(revealed(&problem.title));
@@ -142,11 +142,11 @@ impl SourceFile<'_> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remark {
     position: RemarkPosition,
-    /// What does not do what it seems to do.
+    /// Which value does not do what it seems to do.
     pub title: String,
-    /// Why.
+    /// The reason.
     pub label: String,
-    /// What to write.
+    /// The fix.
     pub help: Option<String>,
 }
 
@@ -167,14 +167,14 @@ impl Remark {
         Remark { position: RemarkPosition::Span(span), title: title.into(), label: String::new(), help: None }
     }
 
-    /// Why it is so.
+    /// Adds the reason.
     #[must_use]
     pub fn because(mut self, label: impl Into<String>) -> Remark {
         self.label = label.into();
         self
     }
 
-    /// What to write.
+    /// Adds the fix.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Remark {
         self.help = Some(help.into());
@@ -214,7 +214,7 @@ impl Remark {
     }
 }
 
-/// A plain value is pointed at itself, anything longer at its key.
+/// The key of a value, or the value itself if it is plain.
 fn span_of(origins: &Origins, keys: &[String]) -> Option<Span> {
     let mut node = origins.tree();
     let mut span = node.span;
@@ -226,7 +226,7 @@ fn span_of(origins: &Origins, keys: &[String]) -> Option<Span> {
                     if matches!(value.value, Node::Map(_) | Node::List(_)) { own.span } else { value.span };
                 node = value;
             }
-            // A plain list of commands is that of `*`.
+            // A plain list of commands is the list of `*`.
             Node::List(_) if key == "*" => {}
             Node::List(items) => {
                 node = items.get(key.parse::<usize>().ok()?)?;

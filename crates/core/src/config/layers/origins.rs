@@ -1,4 +1,4 @@
-//! Where the values of a config came from: every value keeps its file and line.
+//! The origins of config values: every value keeps its file and line.
 
 use std::fmt;
 use std::path::Path;
@@ -13,14 +13,14 @@ use crate::config::{ConclaudeConfig, EventConfig, Patterns, TelemetryConfig};
 use crate::packs;
 use crate::yaml::{Node, Span, Spanned, Text};
 
-/// Where the values of a config came from.
+/// The origins of config values.
 #[derive(Clone, Debug, Default)]
 pub struct Origins {
     pub(super) tree: Spanned<Node>,
     pub(super) sources: Vec<Source>,
-    /// The values of each file alone, where all are asked for.
+    /// The values of each file alone, if they were requested.
     alone: Option<Vec<Spanned<Node>>>,
-    /// The section `telemetry` of each file that has one: it is merged again without the files that nobody trusts.
+    /// The section `telemetry` of each file that has one. It is merged again without untrusted files.
     telemetry: Vec<Spanned<Node>>,
     /// Why the section of a file was left out.
     untrusted_telemetry: Option<String>,
@@ -43,7 +43,7 @@ impl fmt::Display for Origin<'_> {
 }
 
 impl Origins {
-    /// The values as they are merged.
+    /// The merged values.
     #[must_use]
     pub fn tree(&self) -> &Spanned<Node> {
         &self.tree
@@ -55,7 +55,7 @@ impl Origins {
         &self.sources
     }
 
-    /// Adds the values of one more file, further in than all before.
+    /// Adds the values of one more file, which is inside all earlier ones.
     pub(super) fn add(&mut self, source: Source, mut tree: Spanned<Node>) {
         tree.remove("extends");
         if let Some(alone) = &mut self.alone {
@@ -70,12 +70,12 @@ impl Origins {
         self.tree = self.merged(outer, tree, Vec::new());
     }
 
-    /// Changes the rules of packs as `packs` says, once all files are added.
+    /// Changes the rules of packs according to `packs`, after all files are added.
     pub(super) fn switch_rules(&mut self) {
         switches::apply(&mut self.tree, &self.sources, &self.switches);
     }
 
-    /// The entries of `packs` that do not do what they say, and why.
+    /// The entries of `packs` without effect, and why.
     #[must_use]
     pub fn idle_switches(&self) -> Vec<(&PackSwitch, IdleSwitch<'_>)> {
         let is_later = |at: usize, switch: &PackSwitch| {
@@ -114,8 +114,8 @@ impl Origins {
         TreeMerger { layers: &layers, keys }.values(outer, inner)
     }
 
-    /// Decides for each file whether anything of it may run. What a file says about telemetry must not displace what a trusted
-    /// one says: use [`Origins::telemetry`] afterwards.
+    /// Decides for each file whether anything in it may run. An untrusted file's telemetry must not replace a trusted one's: use
+    /// [`Origins::telemetry`] afterwards.
     pub fn check_trust(&mut self, why_untrusted: impl Fn(&Source) -> Option<String>) {
         for source in &mut self.sources {
             source.untrusted = why_untrusted(source);
@@ -133,14 +133,14 @@ impl Origins {
         }
     }
 
-    /// The section `telemetry`, without what nobody trusts.
+    /// The section `telemetry`, without untrusted files.
     #[must_use]
     pub fn telemetry(&self) -> Option<TelemetryConfig> {
         Option::deserialize(self.node(&[TELEMETRY])?).ok().flatten()
     }
 
-    /// Where a value came from, named by its keys and indices: `["preToolUse", "uneditableFiles", "0"]`. Of a map or list
-    /// that several files fill, the first of them.
+    /// The origin of a value, named by its keys and indices: `["preToolUse", "uneditableFiles", "0"]`. If several files fill a
+    /// map or list, the first of them.
     #[must_use]
     pub fn of(&self, keys: &[&str]) -> Option<Origin<'_>> {
         self.at(self.node(keys)?.span)
@@ -159,7 +159,7 @@ impl Origins {
         Some(Origin { layer: source.layer, path: &source.path, line: span.line })
     }
 
-    /// Why a value may not run: one of the files that it came from is not trusted.
+    /// Why a value may not run: one of its files is untrusted.
     #[must_use]
     pub fn untrusted(&self, keys: &[&str]) -> Option<&str> {
         if self.sources.iter().all(|source| source.untrusted.is_none()) {
@@ -181,19 +181,19 @@ impl Origins {
         None
     }
 
-    /// Why an endpoint that a file names is not used. Trust is checked before, where it is asked for.
+    /// Why an endpoint of the config is not used. Where it is needed, trust is checked first.
     #[must_use]
     pub fn untrusted_telemetry(&self) -> Option<&str> {
         self.untrusted_telemetry.as_deref()
     }
 
-    /// Why nothing of this file may run.
+    /// Why nothing in this file may run.
     #[must_use]
     pub fn untrusted_source(&self, source: usize) -> Option<&str> {
         self.sources.get(source)?.untrusted.as_deref()
     }
 
-    /// What else of this config nobody agreed to, and why it stays off.
+    /// The other untrusted parts of this config, and why they are off.
     #[must_use]
     pub fn untrusted_rules(&self) -> Vec<(&'static str, &str)> {
         let untrusted = |setting: &TrustedSetting| match setting.keys {
@@ -214,13 +214,13 @@ impl Origins {
         })
     }
 
-    /// Where everything is asked for, also what each layer says alone.
+    /// Also keeps each layer's own values if all patterns are checked.
     pub(super) fn with_files(patterns: Patterns) -> Origins {
         let alone = if patterns == Patterns::All { Some(Vec::new()) } else { None };
         Origins { alone, ..Origins::default() }
     }
 
-    /// What the files of one layer say without the others. They have been read, and are not read again.
+    /// The values of one layer's files alone. They have already been read.
     #[must_use]
     pub fn of_layer(&self, layer: Layer) -> ConclaudeConfig {
         let mut own = Origins::default();
@@ -233,7 +233,7 @@ impl Origins {
         ConclaudeConfig::from_tree(&own.tree).unwrap_or_default()
     }
 
-    /// Why commands of this config may not run, for each that may not.
+    /// The commands of this config that may not run, and why.
     #[must_use]
     pub fn untrusted_commands(&self, config: &ConclaudeConfig) -> Vec<&str> {
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! `packs` changes what rules of packs do. That happens to the values of the files, so that everything that reads the config agrees.
+//! `packs` changes what rules of packs do. This changes the values of the files, so that everything that reads the config agrees.
 
 use super::{Layer, PACK, Source};
 use crate::config::{GUARD_KEYS, PACKS, RuleAction};
@@ -15,7 +15,7 @@ pub struct PackSwitch {
     pub span: Span,
 }
 
-/// Why an entry of `packs` does not do what it says.
+/// Why an entry of `packs` has no effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum IdleSwitch<'a> {
     /// No file extends the pack.
@@ -26,7 +26,7 @@ pub enum IdleSwitch<'a> {
     OfOuterLayer(Layer),
 }
 
-/// The entries of a file. One that cannot be read has been reported.
+/// The entries of a file. Unreadable ones have already been reported.
 pub(super) fn of_file(tree: &Spanned<Node>, layer: Layer) -> Vec<PackSwitch> {
     let Some(Spanned { value: Node::Map(packs), .. }) = tree.value_of(PACKS) else { return Vec::new() };
     let mut found = Vec::new();
@@ -49,17 +49,17 @@ pub(super) struct SwitchedRule<'a> {
     pub(super) pack: &'a str,
     pub(super) rule: &'a str,
     pub(super) layer: Layer,
-    /// What the pack says.
+    /// The action in the pack.
     pub(super) action: RuleAction,
 }
 
-/// The entry that decides about a rule. The layer that extends the pack and outer ones may relax it, of several the strictest counts;
-/// an inner one only makes it stricter.
+/// The entry that decides a rule. The layer that extends the pack and outer ones may relax it, and the strictest of them counts.
+/// An inner layer can only make it stricter.
 pub(super) fn deciding<'a>(switches: &'a [PackSwitch], of: &SwitchedRule<'_>) -> Option<&'a PackSwitch> {
     let mut decided: Option<&PackSwitch> = None;
     for layer in [Layer::User, Layer::Project, Layer::Local] {
         let is_meant = |one: &&PackSwitch| one.layer == layer && one.pack == of.pack && one.rule == of.rule;
-        // Of one layer the last file counts.
+        // In one layer, the last file counts.
         let Some(switch) = switches.iter().rfind(is_meant) else { continue };
         let current = match decided {
             Some(outer) => Some(outer.action),

@@ -45,7 +45,7 @@ impl TreeMerger<'_> {
         let outer = SectionMode::of(&entries);
         for (key, value) in more {
             let is_void = key.value == MATCH && self.would_drop(outer, &value)
-                || key.value == "at" && self.would_tell_later(&entries, &value)
+                || key.value == "at" && self.warns_later(&entries, &value)
                 || self.would_stop_audit(&entries, &value);
             if is_void {
                 continue;
@@ -63,13 +63,13 @@ impl TreeMerger<'_> {
         entries
     }
 
-    /// Whether `match: first` would keep commands of an outer layer from running, which all run there.
+    /// Whether `match: first` would stop commands of an outer layer, where all of them run.
     fn would_drop(&self, outer: SectionMode, value: &Spanned<Node>) -> bool {
         let is_outer = |span| self.layer_of(span) < self.layer_of(value.span);
         !outer.is_first && is_first(value) && outer.commands.is_some_and(is_outer)
     }
 
-    /// Whether an inner layer would switch off records that an outer one requires.
+    /// Whether an inner layer would disable records that an outer one requires.
     fn would_stop_audit(&self, outer: &[MapEntry], value: &Spanned<Node>) -> bool {
         let is_required = |(key, required): &MapEntry| {
             key.value == "required"
@@ -79,8 +79,8 @@ impl TreeMerger<'_> {
         self.keys == ["audit"] && value.value == Node::Bool(false) && outer.iter().any(is_required)
     }
 
-    /// Whether an inner layer would have the user told later than an outer one does, whose budget leaves that to the default.
-    fn would_tell_later(&self, outer: &[MapEntry], value: &Spanned<Node>) -> bool {
+    /// Whether an inner layer warns later than the outer layer's default.
+    fn warns_later(&self, outer: &[MapEntry], value: &Spanned<Node>) -> bool {
         let is_outer = |(_, amounts): &MapEntry| self.layer_of(amounts.span) < self.layer_of(value.span);
         self.keys == [BUDGET]
             && is_later_than_default(&value.value)
@@ -88,7 +88,7 @@ impl TreeMerger<'_> {
             && !outer.iter().any(|(key, _)| key.value == "at")
     }
 
-    /// Headers go only to the endpoint that their own layer names: they may hold a token.
+    /// Headers go only to the endpoint of their own layer, because they may hold a token.
     fn with_own_headers(
         &self,
         mut outer: Spanned<Node>,
@@ -105,7 +105,7 @@ impl TreeMerger<'_> {
         self.layers.get(span.source).copied().unwrap_or_default()
     }
 
-    /// Whether a guard of an outer layer is on, and does not say that an inner one may switch it off.
+    /// Whether a guard of an outer layer is on, and an inner layer may not switch it off.
     fn is_locked_on(&self, outer: &Spanned<Node>, inner: &Spanned<Node>) -> bool {
         let is_switch = match self.keys.as_slice() {
             [section, key] => {
@@ -125,7 +125,7 @@ impl TreeMerger<'_> {
             && !field("overridable")
     }
 
-    /// Whether an outer layer leaves less to rules for permissions than an inner one would.
+    /// Whether an outer layer allows less without a rule than an inner one would.
     fn is_stricter(&self, outer: &Spanned<Node>, inner: &Spanned<Node>) -> bool {
         let rank = |node: &Spanned<Node>| match node
             .value_of("answer")
@@ -137,7 +137,7 @@ impl TreeMerger<'_> {
         let is_overridable = outer.value_of("overridable").is_some_and(|flag| flag.value == Node::Bool(true));
         self.keys == DEFAULT
             && self.layer_of(outer.span) < self.layer_of(inner.span)
-            // One that says the same would let rules of its own layer count against it.
+            // An equal one would make the rules of its own layer ineffective.
             && rank(inner) <= rank(outer)
             && !is_overridable
     }
@@ -154,7 +154,7 @@ impl TreeMerger<'_> {
             && rank(inner) <= rank(outer)
     }
 
-    /// Whether an outer layer leaves no more to a budget than an inner one would.
+    /// Whether an outer layer's budget is at least as strict as the inner layer's.
     fn is_stricter_budget(&self, outer: &Spanned<Node>, inner: &Spanned<Node>) -> bool {
         let [section, keys @ ..] = self.keys.as_slice() else { return false };
         section == BUDGET
@@ -163,7 +163,7 @@ impl TreeMerger<'_> {
     }
 }
 
-/// The phases are one value: their order is that of the work. So is an answer with what may relax it.
+/// The phases are one value, because their order matters. An answer with `overridable` is one value as well.
 fn is_one_value(keys: &[Text]) -> bool {
     keys == ["des", "phases"] || keys == DEFAULT
 }
@@ -195,12 +195,12 @@ fn is_first(value: &Spanned<Node>) -> bool {
     matches!(&value.value, Node::Text(word) if word == "first")
 }
 
-/// Lists whose first match decides: there a file is before what it extends, or it could not make an exception.
+/// Lists whose first match decides. A file comes before the files that it extends, so that it can make exceptions.
 fn first_decides(keys: &[Text]) -> bool {
     keys == ["preToolUse", "toolUsageValidation"]
 }
 
-/// A plain list of commands is that of `*`, where the other file has a map.
+/// A plain list of commands becomes the list of `*`, if the other file has a map.
 fn as_commands(node: Spanned<Node>, other: &Spanned<Node>, keys: &[Text]) -> Spanned<Node> {
     let is_list = matches!((&node.value, &other.value), (Node::List(_), Node::Map(_)));
     if !is_list || keys.last().is_none_or(|key| key != "commands") {

@@ -1,13 +1,13 @@
-//! The texts without which an expression matches nothing.
+//! The literal texts that every match of an expression contains.
 //!
 //! Searching a prompt with an expression takes far longer than searching it for a word, and most rules do not match most prompts.
 
 use std::{iter::Peekable, str::Chars};
 
-/// Deeper groups are not looked into.
+/// Deeper groups are not examined.
 const MAX_DEPTH: u32 = 16;
 
-/// False only if the expression certainly matches nowhere in the text. The expression is valid.
+/// False only if the expression certainly matches nowhere in the text. The expression must be valid.
 pub(super) fn may_match(expression: &str, text: &str) -> bool {
     let mut reader = Reader { rest: expression.chars().peekable(), depth: 0 };
     let Some(literals) = reader.alternatives() else { return true };
@@ -15,7 +15,7 @@ pub(super) fn may_match(expression: &str, text: &str) -> bool {
     literals.iter().any(|literal| text.contains(literal))
 }
 
-/// Reads an expression. What it does not know is `None`: then nothing can be said about the whole expression.
+/// Reads an expression. Unknown syntax is `None`: then nothing is known about the whole expression.
 struct Reader<'a> {
     rest: Peekable<Chars<'a>>,
     depth: u32,
@@ -24,7 +24,7 @@ struct Reader<'a> {
 /// A match contains at least one of them, in lower case.
 type AnyOf = Vec<String>;
 
-/// What is known of one alternative.
+/// What is known about one alternative.
 #[derive(Default)]
 struct Branch {
     run: String,
@@ -37,7 +37,7 @@ impl Branch {
         self.consider(vec![run]);
     }
 
-    /// The longer a literal is, the fewer texts have it.
+    /// A longer literal is in fewer texts.
     fn consider(&mut self, literals: AnyOf) {
         let shortest = |literals: &AnyOf| literals.iter().map(String::len).min().unwrap_or_default();
         if shortest(&literals) > shortest(&self.best) {

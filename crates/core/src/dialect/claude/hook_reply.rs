@@ -193,7 +193,7 @@ impl HookReply {
     fn remark_failure(&mut self, end: &HookEnd<'_>) {
         if end.exit_code != Some(0) && self.verdict < Verdict::Block && self.problem.is_none() {
             let stderr = last_lines(end.stderr);
-            self.remark = Some(format!("{}; its answer counts all the same{stderr}", end.status));
+            self.remark = Some(format!("{}; its answer still counts{stderr}", end.status));
         }
     }
 

@@ -45,7 +45,7 @@ impl Sample<'_> {
             put("agent_id", AGENT_ID.into());
             put("agent_type", agent.into());
         }
-        for (name, value) in own(self.event, self.cwd) {
+        for (name, value) in required_fields(self.event, self.cwd) {
             put(name, value);
         }
         if fields::has_tool(self.event) {
@@ -59,7 +59,7 @@ impl Sample<'_> {
 }
 
 /// The fields of the event that Claude Code always sends.
-fn own(event: EventKind, cwd: &str) -> impl Iterator<Item = (&'static str, Value)> {
+fn required_fields(event: EventKind, cwd: &str) -> impl Iterator<Item = (&'static str, Value)> {
     event.row().fields.iter().filter_map(move |field| {
         let value = match field.example? {
             Example::Text(text) => text.into(),

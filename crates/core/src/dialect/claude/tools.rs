@@ -146,7 +146,7 @@ pub fn described(input: &Map<String, Value>) -> Option<&str> {
 }
 
 /// Tools that only read, or call others that have their own events.
-const LOOKING: [&str; 10] =
+const READING_TOOLS: [&str; 10] =
     ["Agent", "Task", "Read", "Glob", "Grep", "LS", "ToolSearch", "TodoWrite", "WebFetch", "WebSearch"];
 
 /// Tools by which an agent gives its result, and does nothing else.
@@ -164,7 +164,7 @@ pub fn starts_agent(tool: &str) -> bool {
 
 /// Whether a tool can change anything.
 pub fn may_write(tool: &str) -> bool {
-    !LOOKING.contains(&tool)
+    !READING_TOOLS.contains(&tool)
 }
 
 /// The field that names the file which a tool writes.

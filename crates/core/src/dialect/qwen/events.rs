@@ -13,7 +13,7 @@ pub(super) const EVENTS: &[ClientEvent] = &[
     ClientEvent::same("UserPromptExpansion", EventKind::UserPromptExpansion),
     ClientEvent::same("PreToolUse", EventKind::PreToolUse)
         .blocked(effect::DENIED)
-        .noted("a tool's input cannot be changed: agents are not told their boundaries"),
+        .noted("a hook cannot change a tool's input: agents do not see their boundaries"),
     ClientEvent::same("PostToolUse", EventKind::PostToolUse)
         .with_context()
         .blocked(effect::READ)

@@ -1,4 +1,4 @@
-//! An event of the past, and what the config of today would make of it.
+//! A past event, and the current config's judgement of it.
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use conclaude_core::rule::Rule;
 use conclaude_core::types::Event;
 use conclaude_store::root;
 
-/// Where events happen. What the disk says about its folders is asked once.
+/// The place of events. Facts of its folders are read from the disk once.
 pub struct Stage {
     pub(super) root: PathBuf,
     pub(super) work: PathBuf,
@@ -19,7 +19,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// In this folder of this project. A worktree of an agent is one also where it has been removed since.
+    /// A stage in this folder of this project. A worktree of an agent counts even if it has been removed since.
     pub fn new(root: &Path, cwd: &Path) -> Stage {
         let worktree = root::worktree_of(cwd).filter(|tree| tree.starts_with(root));
         Stage {
@@ -34,13 +34,13 @@ impl Stage {
 pub struct PastEvent<'a> {
     pub event: &'a Event,
     pub stage: &'a Stage,
-    /// The subagent that it comes from; none is the main thread.
+    /// The subagent that it comes from. `None` for the main thread.
     pub agent: Option<&'a Agent>,
-    /// The files that were written until a stop.
+    /// The files that were written before a stop.
     pub written: &'a [String],
-    /// How often the stop would have been blocked before.
+    /// How often the stop would already have been blocked.
     pub blocks: u32,
-    /// Gate 2 or Gate 3 applies, and what it looked at is gone.
+    /// Gate 2 or Gate 3 applies, and its data is gone.
     pub is_gated: bool,
 }
 
@@ -50,9 +50,9 @@ pub enum Prediction {
     Allowed,
     /// Without asking the user.
     Permitted,
-    /// No rule is against it, and commands that were not run may be.
+    /// No rule forbids it, but commands that did not run might.
     Depends,
-    /// No rule is against it, and a gate may be that cannot be replayed.
+    /// No rule forbids it, but a gate that cannot be replayed might.
     Unknown,
     Asked,
     Denied,
@@ -73,12 +73,12 @@ impl Prediction {
     }
 }
 
-/// A rule that denies, asks, blocks or permits, and what it matched.
+/// A rule that denies, asks, blocks or permits, and the text that it matched.
 #[derive(Clone, Debug)]
 pub struct DecidingRule {
     pub rule: Rule,
     pub matched: String,
-    /// What this rule alone comes to.
+    /// The result of this rule alone.
     pub would: Prediction,
 }
 
@@ -93,9 +93,9 @@ pub struct PlannedCommand {
 pub struct Judgement {
     pub would: Prediction,
     pub because: Vec<DecidingRule>,
-    /// Every rule that matches, also those that decide nothing.
+    /// Every matching rule, including those without effect.
     pub matched: Vec<Rule>,
     pub commands: Vec<PlannedCommand>,
-    /// Gate 1 applies: its prompt was judged, and its step file is not known any more.
+    /// Gate 1 applies: its prompt was judged, but its step file is no longer known.
     pub has_gate: bool,
 }

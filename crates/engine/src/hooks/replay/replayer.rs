@@ -24,9 +24,9 @@ pub struct Replayer {
     /// What the files of the config are named relative to.
     pub(super) base: PathBuf,
     pub(super) des: DesConfig,
-    /// Every rule that could say something about the events of a transcript.
+    /// Every rule that could concern the events of a transcript.
     pub rules: Vec<Rule>,
-    /// The events that these are about.
+    /// The events that these rules concern.
     with_rules: Vec<EventKind>,
 }
 
@@ -59,7 +59,7 @@ impl Replayer {
         Ok(Replayer { loaded, guards, sources, base: root.to_owned(), des, rules, with_rules })
     }
 
-    /// Whether a rule could say something about this event. Most configs have none for some of them, and then nothing is to be judged.
+    /// Whether a rule could concern this event. Most configs have none for some events, which then need no judgement.
     pub fn has_rules(&self, event: EventKind) -> bool {
         self.with_rules.contains(&event)
     }

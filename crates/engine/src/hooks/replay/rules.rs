@@ -1,4 +1,4 @@
-//! Every rule of a config that could say something about the events of a transcript, as records name it.
+//! Every rule of a config that could concern the events of a transcript, in the form of records.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(super) fn all(
     permissions: &permission::PermissionRules,
     base: &Path,
 ) -> Vec<Rule> {
-    // Nobody wrote what has no line.
+    // A rule without a line was not written by the user.
     let mut found: Vec<Rule> = guards.all().into_iter().filter(|rule| rule.line.is_some()).collect();
     found.extend(permissions.all());
     let prompts = &loaded.config.prompts;

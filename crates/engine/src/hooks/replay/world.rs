@@ -1,4 +1,4 @@
-//! What the checks of a plan find in an event of the past, and by which rules.
+//! The findings of a plan's checks for a past event, and their rules.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -30,13 +30,13 @@ use conclaude_os::budget::Budget;
 use conclaude_store::load::LoadedConfig;
 use conclaude_store::store::permits::{ClaimedAt, Permit};
 
-/// The world of the past: guards and permissions look at the disk of today, Gate 1 at its prompt. How commands ended, and what
-/// later gates looked at, is gone.
+/// The world of the past: guards and permissions read today's disk, Gate 1 reads its prompt. The results of commands and the data
+/// of later gates are gone.
 pub(super) struct PastWorld<'a> {
     pub(super) replayer: &'a Replayer,
     pub(super) past: &'a PastEvent<'a>,
     pub(super) budget: Budget,
-    /// The rules that match, also those that decide nothing.
+    /// The matching rules, including those without effect.
     pub(super) matched: Vec<Rule>,
 }
 
@@ -46,7 +46,7 @@ impl World for PastWorld<'_> {
         let Some(tool) = &guards::tool_of(event) else { return Vec::new() };
         let Stage { root, work, links, protected } = stage;
         let Replayer { loaded, guards: rules, .. } = self.replayer;
-        // The rules are those of the config that every plan shares: they are compiled once.
+        // Every plan shares the config and its rules: they are compiled once.
         debug_assert!(std::ptr::eq(config, &raw const *loaded.config.guards), "a plan with other guards");
         let LoadedConfig { extended, unusable, .. } = loaded;
         let budget = &self.budget;
@@ -92,7 +92,7 @@ impl World for PastWorld<'_> {
         }
     }
 
-    /// The files that it names may not be those of that time.
+    /// The files that it names may have changed since.
     fn context(&mut self, rule: &ContextRule) -> Vec<Outcome> {
         self.matched.push((*rule.rule).clone());
         Vec::new()
@@ -110,7 +110,7 @@ impl World for PastWorld<'_> {
         None
     }
 
-    /// What was used by then was counted then.
+    /// The usage of that time is unknown.
     fn budget(&mut self, _config: &BudgetConfig, _so_far: &[Outcome]) -> Vec<Outcome> {
         Vec::new()
     }
@@ -137,7 +137,7 @@ impl DecidingWorld for PastWorld<'_> {
 }
 
 impl Replayer {
-    /// Gate 1, as far as the prompt says. The step file is not the one of that time.
+    /// Gate 1, as far as the prompt shows. The step file may have changed since.
     fn call(&self, event: &Event) -> Vec<Outcome> {
         let HookPayload::PreToolUse(tool) = &event.payload else { return Vec::new() };
         let prompt = called(tool).unwrap_or_default();

@@ -4,7 +4,7 @@ use super::*;
 use conclaude_core::dialect::{self, claude};
 
 fn copy(text: &str) -> Vec<Backup> {
-    vec![Backup::given(BackupKind::Before, text)]
+    vec![Backup::of_text(BackupKind::Before, text)]
 }
 
 fn needed(yaml: &str) -> Vec<Registration> {
@@ -149,7 +149,7 @@ fn imported_hooks_are_restored_byte_by_byte() {
     assert_eq!(installed(&made, &copy(file), &needed("")).unwrap(), made);
     // Where they were imported after conclaude was registered, a later copy has them.
     let later = settings::install(file, &needed("")).unwrap();
-    let copies = [vec![Backup::given(BackupKind::Previous, &later)], copy(&start)].concat();
+    let copies = [vec![Backup::of_text(BackupKind::Previous, &later)], copy(&start)].concat();
     let (after, is_exact) = uninstalled(&made, &copies).unwrap();
     assert!(is_exact && after.unwrap().contains("make"));
 }

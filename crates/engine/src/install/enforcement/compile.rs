@@ -39,7 +39,7 @@ pub struct EnforcedConfig<'a> {
     pub extended: &'a [PathBuf],
 }
 
-/// What the entries depend on, beside the rules.
+/// The inputs of the entries besides the rules.
 #[derive(Clone, Default)]
 pub struct CompileInput {
     /// The files and directories of the project.
@@ -51,7 +51,7 @@ pub struct CompileInput {
 }
 
 impl EnforcedConfig<'_> {
-    /// Compiles the rules with the files that exist now. Settings that cannot be read have nothing of the user's.
+    /// Compiles the rules with the files that exist now. Unreadable settings count as empty.
     pub fn compile(&self, budget: &Budget) -> Result<CompiledRules, EnforcementError> {
         match EnforcedSettings::read(self.project) {
             Ok(settings) => self.compile_with(&settings, budget),
@@ -73,14 +73,14 @@ impl EnforcedConfig<'_> {
         self.compile_for(&CompileInput { existing, listed, denied_by_user: settings.denied_by_user() })
     }
 
-    /// The same as if the config asked for everything, and nothing were the user's own. What it asks for now may be less.
+    /// The same as if the config enabled everything, and the user had no entries. The config may now enable less.
     pub fn compile_fully(&self) -> Result<CompiledRules, EnforcementError> {
         let existing = self.existing(&[], &Budget::unlimited())?;
         let input = CompileInput { existing, ..CompileInput::default() };
         self.compile_as(&input, Enforcers { sandbox: true, permissions: true })
     }
 
-    /// The same with these files, and those that are listed already.
+    /// The same with these files, and with the files that are already listed.
     pub fn compile_files(
         &self,
         settings: &EnforcedSettings,
@@ -94,7 +94,7 @@ impl EnforcedConfig<'_> {
         self.compile_for(&CompileInput { existing, listed, denied_by_user: settings.denied_by_user() })
     }
 
-    /// The files of the project that our entries name, from the root.
+    /// The files of the project in our entries, relative to the root.
     fn listed(&self, settings: &EnforcedSettings) -> Vec<String> {
         let (root, project) = (text(&self.root.folder), text(self.project));
         let paths = SettingsPaths { root: &root, project: &project };
@@ -103,7 +103,7 @@ impl EnforcedConfig<'_> {
         below.filter(|path| !sandbox::is_pattern(path)).map(str::to_owned).collect()
     }
 
-    /// The files and directories of the project, and of directories that git ignores where a rule for writing names them.
+    /// The files and directories of the project, including ignored directories that a rule for writing names.
     fn existing(&self, listed: &[String], budget: &Budget) -> Result<Vec<TreeEntry>, EnforcementError> {
         let (rules, root) = (self.rules()?, text(&self.root.folder));
         let looks_into = |path: &str| enforce::looks_into(&rules.uneditable, &root, path);
@@ -142,7 +142,7 @@ impl EnforcedConfig<'_> {
         }))
     }
 
-    /// Our own files in the root. A config that does not exist is among them: its commands would run outside of the sandbox.
+    /// Our own files in the root, including a missing config: its commands would run outside of the sandbox.
     fn own_in_root(&self) -> Vec<&'static str> {
         let exists = |name: &&str| self.root.folder.join(name).symlink_metadata().is_ok();
         let mut own: Vec<&str> = FILE_NAMES.into_iter().filter(exists).collect();
@@ -162,7 +162,7 @@ impl EnforcedConfig<'_> {
         settings.into_iter().chain(outside.filter(|path| path.exists())).collect()
     }
 
-    /// This program, where commands could replace it: hooks run it outside of the sandbox.
+    /// This program, if commands could replace it: hooks run it outside of the sandbox.
     fn own_programs(&self) -> impl Iterator<Item = PathBuf> {
         let folder = real(&self.root.folder);
         let programs = std::env::current_exe().ok().into_iter().chain(registration::on_path("conclaude"));
@@ -208,7 +208,7 @@ impl EnforcedConfig<'_> {
 /// The machine that we run on.
 struct Disk;
 
-/// Further names of a directory are not looked at.
+/// The limit on names of a directory.
 const MAX_NAMES: usize = 10_000;
 
 impl Machine for Disk {

@@ -7,7 +7,7 @@ use conclaude_core::config::original::{KeyPlace, instead};
 use conclaude_core::event::EventKind;
 use conclaude_core::yaml;
 
-/// Splits a config of the original into what is valid here and what is not. None if it is not a mapping.
+/// Splits a config of the original into its valid and its invalid parts. `None` if it is not a mapping.
 pub fn original(text: &str) -> Option<ImportResult> {
     let Value::Object(config) = yaml::read_value(text)? else { return None };
     let mut imported = ImportResult::default();
@@ -18,7 +18,7 @@ pub fn original(text: &str) -> Option<ImportResult> {
             value if fits(&json!({ section.as_str(): value })) => {
                 imported.config.insert(section.clone(), value.clone());
             }
-            _ => imported.left.push(left(section, KeyPlace::Top, section)),
+            _ => imported.left.push(not_imported(section, KeyPlace::Top, section)),
         }
     }
     Some(imported)
@@ -36,12 +36,12 @@ fn of_section(section: &str, map: &Map<String, Value>, imported: &mut ImportResu
         {
             some_of(section, key, names, imported);
         } else {
-            imported.left.push(left(&format!("{section}.{key}"), KeyPlace::Section(section), key));
+            imported.left.push(not_imported(&format!("{section}.{key}"), KeyPlace::Section(section), key));
         }
     }
 }
 
-/// Those entries of a list that may be there.
+/// The valid entries of a list.
 fn some_of(section: &str, key: &str, entries: &[Value], imported: &mut ImportResult) {
     let (good, bad): (Vec<&Value>, Vec<&Value>) =
         entries.iter().partition(|entry| fits(&json!({ section: { key: [entry] } })));
@@ -51,7 +51,7 @@ fn some_of(section: &str, key: &str, entries: &[Value], imported: &mut ImportRes
     }
 }
 
-/// Commands by pattern, or a plain list; each without the keys that are not known here.
+/// Commands by pattern, or a plain list, each without unknown keys.
 fn commands(section: &str, value: &Value, imported: &mut ImportResult) {
     let all = json!({ "*": value });
     let patterns = if value.is_array() { all.as_object() } else { value.as_object() };
@@ -68,18 +68,26 @@ fn commands(section: &str, value: &Value, imported: &mut ImportResult) {
             let (good, bad): (Vec<_>, Vec<_>) =
                 keys.partition(|(key, value)| fitting(&json!({ "run": run, key.as_str(): value })));
             for (key, _) in bad {
-                imported.left.push(left(&format!("{key}` of {run} in `{section}"), KeyPlace::Command, key));
+                imported.left.push(not_imported(
+                    &format!("{key}` of {run} in `{section}"),
+                    KeyPlace::Command,
+                    key,
+                ));
             }
             let command = good.into_iter().map(|(key, value)| (key.clone(), value.clone())).collect();
             imported.add_command(section, pattern, command);
         }
     }
     if is_left {
-        imported.left.push(left(&format!("{section}.commands"), KeyPlace::Section(section), "commands"));
+        imported.left.push(not_imported(
+            &format!("{section}.commands"),
+            KeyPlace::Section(section),
+            "commands",
+        ));
     }
 }
 
-/// Whether a value makes no difference: an empty list, `false`, null.
+/// Whether a value has no effect: an empty list, `false`, null.
 fn says_nothing(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
@@ -90,8 +98,8 @@ fn says_nothing(value: &Value) -> bool {
     }
 }
 
-/// What was not taken over, and what to do instead.
-fn left(name: &str, at: KeyPlace<'_>, key: &str) -> String {
+/// The message about a part that was not imported.
+fn not_imported(name: &str, at: KeyPlace<'_>, key: &str) -> String {
     let of_section = match at {
         KeyPlace::Section(section) => instead(KeyPlace::Top, section),
         _ => None,

@@ -17,7 +17,7 @@ pub struct ScopeSettings {
     pub client: &'static Dialect,
     pub scope: Scope,
     pub path: PathBuf,
-    /// What it says about us, or why that cannot be read.
+    /// The content about us, or why it cannot be read.
     pub settings: Result<Settings, Refusal>,
 }
 
@@ -26,13 +26,13 @@ impl ScopeSettings {
         SettingsTarget { client: self.client, scope: self.scope }
     }
 
-    /// The project of a project's file, as far as its path says so.
+    /// The project of a project's file, judging by its path.
     pub fn project(&self) -> &Path {
         let depth = Path::new(self.client.settings.project).components().count();
         self.path.ancestors().nth(depth).unwrap_or(Path::new(""))
     }
 
-    /// Whether we are registered in it, and Claude Code ignores that.
+    /// Whether we are registered in it, but Claude Code ignores that.
     pub fn is_ignored(&self) -> bool {
         let is = |settings: &Settings| settings.ignored.is_some() && !settings.registered.is_empty();
         self.settings.as_ref().is_ok_and(is)
@@ -75,7 +75,7 @@ pub fn current_of(client: &'static Dialect, project: &Path) -> Vec<ScopeSettings
     let existing = Scope::ALL.into_iter().filter_map(|scope| {
         let target = SettingsTarget { client, scope };
         let path = target.path(project).ok().filter(|path| path.symlink_metadata().is_ok())?;
-        // In one's home both are the same file, and it is the user's.
+        // In the home directory both are the same file, and it is the user's.
         if scope == Scope::User || !target.is_users_own(&path) { Some((scope, path)) } else { None }
     });
     existing
@@ -88,7 +88,7 @@ pub(super) fn read(client: &Dialect, path: &Path) -> Result<Settings, Refusal> {
     settings::read_of(client, &text)
 }
 
-/// The plugin of ours that Claude Code uses with these settings: the file of the smallest scope decides about each.
+/// Our plugin that Claude Code uses with these settings: the file of the narrowest scope decides about each.
 pub fn plugin(found: &[ScopeSettings]) -> Option<&str> {
     let of = |scope| {
         let files = found.iter().filter(move |file| file.scope == scope);
@@ -110,7 +110,7 @@ pub fn locations(found: &[ScopeSettings]) -> Vec<&ScopeSettings> {
     found.iter().filter(|file| !file.registered().is_empty()).collect()
 }
 
-/// Whether only the user's own settings or the plugin call us here, and they ask for trust.
+/// Whether only the user's own settings or the plugin call us here, with a trust check.
 pub fn asks_for_trust(found: &[ScopeSettings]) -> bool {
     let locations = locations(found);
     if locations.is_empty() {
@@ -121,7 +121,7 @@ pub fn asks_for_trust(found: &[ScopeSettings]) -> bool {
         && locations.iter().flat_map(|file| file.registered()).any(asks)
 }
 
-/// Whether a registration calls us here without asking for trust, such as the project's own. Then hooks run and send what the config
+/// Whether a registration calls us here without a trust check, such as the project's own. Then hooks run and send what the config
 /// says: Claude Code itself has asked about the folder.
 pub fn runs_unasked(found: &[ScopeSettings]) -> bool {
     let is_unasked =
@@ -129,8 +129,8 @@ pub fn runs_unasked(found: &[ScopeSettings]) -> bool {
     found.iter().any(|file| file.registered().iter().any(is_unasked))
 }
 
-/// Whether a registration of a project does what is needed, so that the user's own defers to it. One with `--if-trusted`
-/// is the user's own, wherever it is: two that deferred to each other would both do nothing.
+/// Whether a registration of a project is sufficient, so that the user's own defers to it. One with `--if-trusted` is the user's
+/// own, wherever it is: two registrations that deferred to each other would both do nothing.
 pub(super) fn satisfies(one: &Registration, matcher: Option<&str>, project: &Path) -> bool {
     CommandLine::parse(&one.command).is_some_and(|line| !line.if_trusted)
         && covers(&[one.matcher.as_deref()], matcher)
@@ -156,7 +156,7 @@ pub(super) fn covers(has: &[Option<&str>], wants: Option<&str>) -> bool {
     })
 }
 
-/// The names and patterns from which a matcher of ours was made.
+/// The names and patterns behind a matcher of ours.
 fn alternatives(matcher: &str) -> Vec<&str> {
     let list = regular_expression(matcher).unwrap_or(matcher);
     list.split(['|', ',']).map(str::trim).collect()
@@ -166,7 +166,7 @@ fn regular_expression(matcher: &str) -> Option<&str> {
     matcher.strip_prefix("^(").and_then(|rest| rest.strip_suffix(")$"))
 }
 
-/// The globs from which a matcher of ours was made, if it is a regular expression.
+/// The globs behind a matcher of ours, if it is a regular expression.
 fn globs_of(matcher: &str) -> Vec<Pattern> {
     let list = regular_expression(matcher).into_iter();
     list.flat_map(|list| list.split('|')).filter_map(Pattern::of_alternative).collect()

@@ -1,5 +1,5 @@
-//! Whether a registration defers to another one. It does so only if the client really calls the other: a clone must not be able to
-//! switch the user's rules off with a registration that only looks right.
+//! Whether a registration defers to another one. It does so only if the client really calls the other: a clone must not switch
+//! off the user's rules with a registration that only looks valid.
 
 use std::path::Path;
 
@@ -15,29 +15,29 @@ use conclaude_store::load;
 use conclaude_store::root::Root;
 use conclaude_store::store::Session;
 
-/// An event, as far as registrations are concerned.
+/// An event, as registrations see it.
 #[derive(Clone, Copy, Debug)]
 pub struct RegisteredCall<'a> {
     pub client: &'static Dialect,
     pub project: &'a Path,
     /// By the client's name for it.
     pub event: EventKind,
-    /// What a matcher is compared with, such as the tool.
+    /// The value that a matcher is compared with, such as the tool.
     pub subject: Option<&'a str>,
     pub session_id: Option<&'a str>,
 }
 
-/// What of a settings file counts as a registration that handles the event.
+/// Which registrations of a settings file handle the event.
 #[derive(Clone, Copy)]
 struct Condition {
-    /// Also one that asks for trust, which is the user's own.
+    /// Whether one with a trust check counts. Such a one is the user's own.
     if_trusted: bool,
     /// Whether it may run a program from the packages of the project.
     of_packages: fn(&Path) -> bool,
 }
 
 /// Whether the client calls the project's own registration for this event. One with `--if-trusted` is the user's own, wherever it
-/// is: two that deferred to each other would both do nothing.
+/// is: two registrations that deferred to each other would both do nothing.
 pub fn is_handled_by_project(call: RegisteredCall<'_>) -> bool {
     // A user who trusts a project also trusts the program in its packages.
     let condition = Condition { if_trusted: false, of_packages: is_trusted };
@@ -45,7 +45,7 @@ pub fn is_handled_by_project(call: RegisteredCall<'_>) -> bool {
     [Scope::Project, Scope::Local].into_iter().any(in_project)
 }
 
-/// Whether the client calls a registration of any settings for this event: then the plugin has nothing to do.
+/// Whether the client calls a registration of any settings for this event. Then the plugin does nothing.
 pub fn is_handled_by_settings(call: RegisteredCall<'_>) -> bool {
     let condition = Condition { if_trusted: true, of_packages: |_| true };
     let is_handled = |scope| is_handled_in(SettingsTarget { client: call.client, scope }, call, condition);
@@ -86,8 +86,8 @@ fn calls_us(file: &Settings, call: RegisteredCall<'_>, condition: Condition) -> 
     file.ignored.is_none() && !file.hooks_off && !is_dead && file.registered.iter().any(is_called)
 }
 
-/// If a setting that we do not know is wrong, Claude Code ignores the file. That it does not is proved by the session's start,
-/// which the project's registration handles as well.
+/// If a setting that we do not know is wrong, Claude Code ignores the file. The session's start proves that it does not: the
+/// project's registration handles that as well.
 fn is_proved(call: RegisteredCall<'_>) -> bool {
     call.event == EventKind::SessionStart
         || call.session_id.is_some_and(|id| Session::new(call.project, id).was_started_by_project())
@@ -107,8 +107,8 @@ fn works(one: &Registration, call: RegisteredCall<'_>, condition: Condition) -> 
         && (is_outside(&one.command, call.project) || is_of_packages())
 }
 
-/// Whether a matcher is about the call. Where a client compares its own name of a tool as well, and has several, the matcher must be
-/// about all of them: the payload does not say which one it is.
+/// Whether a matcher applies to the call. If a client compares its own name of a tool as well, and has several, the matcher must
+/// apply to all of them: the payload does not say which one it is.
 fn matches(wanted: Option<&str>, call: RegisteredCall<'_>) -> bool {
     let is_about = |name: &str| matcher::calls(wanted, Some(name));
     let tool =

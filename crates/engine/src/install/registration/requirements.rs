@@ -12,8 +12,8 @@ use conclaude_core::pattern::{MatchMode, Pattern};
 use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::Root;
 
-/// The part of the config that the settings of a scope register for: the user's config for all projects, the project's config for
-/// shared settings, and all of it for local settings.
+/// The part of the config that a scope registers: the user's config for all projects, the project's config for shared settings,
+/// and everything for local settings.
 pub fn config_for(scope: Scope, root: &Root) -> LoadedConfig {
     match scope {
         Scope::User => load::of_user(root, Patterns::All),
@@ -28,7 +28,7 @@ pub fn needed<'a>(
     program: impl Into<RegisteredProgram<'a>>,
     target: SettingsTarget,
 ) -> Vec<Registration> {
-    let needs = Needs::of(config, target.client);
+    let needs = RegistrationNeeds::of(config, target.client);
     let SettingsTarget { client, scope } = target;
     let (program, caller) =
         (program.into(), if scope == Scope::User { Caller::User } else { Caller::Project });
@@ -61,23 +61,23 @@ pub fn needed<'a>(
     events.map(registration).collect()
 }
 
-/// What a config needs of a client.
-struct Needs<'a> {
+/// The needs of a config, for a client.
+struct RegistrationNeeds<'a> {
     config: &'a ConclaudeConfig,
     client: &'static Dialect,
     gates_on: bool,
     /// The events that notifications name.
     notified: Vec<EventKind>,
-    /// Some event has something to show where nobody sees it.
+    /// Whether messages of some event are delivered later.
     delivers: bool,
     enforcers: Enforcers,
 }
 
-impl<'a> Needs<'a> {
-    fn of(config: &'a ConclaudeConfig, client: &'static Dialect) -> Needs<'a> {
+impl<'a> RegistrationNeeds<'a> {
+    fn of(config: &'a ConclaudeConfig, client: &'static Dialect) -> RegistrationNeeds<'a> {
         let gates_on = config.des.as_ref().is_none_or(DesConfig::is_enabled);
         let is_delivered = |event: EventKind| is_unseen(client, event) && has_commands(event, config);
-        Needs {
+        RegistrationNeeds {
             config,
             client,
             gates_on,
@@ -102,7 +102,7 @@ impl<'a> Needs<'a> {
         }
     }
 
-    /// Whether one of the events that are known by the use of a tool at this one is needed.
+    /// Whether it needs one of the events that this tool event stands for.
     fn has_at_tools(&self, event: &ClientEvent) -> bool {
         self.client.at_tools(event).any(|row| self.has(row.kind))
     }
@@ -112,7 +112,7 @@ impl<'a> Needs<'a> {
         self.notified.contains(&event) || has_commands(event, self.config) || self.has_rules(event)
     }
 
-    /// Whether the config has rules for the event, beside commands.
+    /// Whether the config has rules for the event, besides commands.
     fn has_rules(&self, event: EventKind) -> bool {
         let config = self.config;
         if self.has_budget_at(event) {
@@ -128,13 +128,13 @@ impl<'a> Needs<'a> {
         }
     }
 
-    /// Whether what is used is counted or compared at the event. That is done for every tool.
+    /// Whether usage is counted or compared at the event. That applies to every tool.
     fn has_budget_at(&self, event: EventKind) -> bool {
         let budget = self.config.budget.as_ref();
         budget.is_some_and(|budget| budget.is_for(event, self.client.has_usage()))
     }
 
-    /// What the event is registered for with Claude Code; none for everything.
+    /// The event's matcher for Claude Code. `None` for everything.
     fn matcher(&self, event: EventKind) -> Option<String> {
         let is_watching = matches!(event.row().subject, Subject::File(_));
         let mut names: Vec<String> = Vec::new();
@@ -153,7 +153,7 @@ impl<'a> Needs<'a> {
         if names.is_empty() { None } else { Some(joined(&names)) }
     }
 
-    /// The same with another client, by its own names of tools.
+    /// The same for another client, with its own names of tools.
     fn client_matcher(&self, event: &ClientEvent) -> Option<String> {
         if event.kind.row().subject != Subject::Field("tool_name") {
             return None;
@@ -178,7 +178,7 @@ impl<'a> Needs<'a> {
         Some(format!("^({})$", unique.join("|")))
     }
 
-    /// What the event is compared with: names of tools, or files. None for everything.
+    /// The values that the event is compared with: names of tools, or files. `None` for everything.
     fn compared(&self, event: EventKind) -> Option<Vec<String>> {
         let is_watching = matches!(event.row().subject, Subject::File(_));
         // Notifications need every event. Without a list of files Claude Code watches none.
@@ -241,7 +241,7 @@ fn is_unseen(client: &Dialect, event: EventKind) -> bool {
     !is_seen && event != EventKind::SessionEnd
 }
 
-/// Whether the config has an amount that counts with a client. Messages about it in a subagent are delivered on the main thread.
+/// Whether the config has an amount that applies to a client. Messages about it in a subagent are delivered on the main thread.
 fn has_budget(config: &ConclaudeConfig, client: &Dialect) -> bool {
     config.budget.as_ref().is_some_and(|budget| budget.limits_with(client.has_usage()).next().is_some())
 }
@@ -251,7 +251,7 @@ fn counts_blocks(event: EventKind, config: &ConclaudeConfig) -> bool {
     event == EventKind::UserPromptSubmit && has_commands(EventKind::Stop, config)
 }
 
-/// What makes an event be registered, in words.
+/// Why an event is registered, in words.
 pub fn reasons(event: EventKind) -> String {
     let row = event.row();
     let rules: &[&str] = match event {
@@ -308,7 +308,7 @@ pub fn in_order(client: &Dialect, mut registrations: Vec<Registration>) -> Vec<R
     registrations
 }
 
-/// The tools that a pattern is about, as far as its commands can run. None for all.
+/// The tools of a pattern, if its commands can run. `None` for all.
 fn tools_of(pattern: &Pattern, commands: &[CommandConfig]) -> Option<Vec<String>> {
     let is_for_files = commands.iter().all(|command| command.files.is_some());
     match pattern.alternatives() {
@@ -317,14 +317,14 @@ fn tools_of(pattern: &Pattern, commands: &[CommandConfig]) -> Option<Vec<String>
     }
 }
 
-/// Claude Code reads a matcher that has only names as a list of them, and any other as a regular expression that may match anywhere.
+/// Claude Code reads a matcher with only names as a list of them, and any other as a regular expression that may match anywhere.
 fn joined(names: &[String]) -> String {
     let is_name = |name: &String| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
     let list = names.join("|");
     if names.iter().all(is_name) { list } else { format!("^({list})$") }
 }
 
-/// What Claude Code shows meanwhile. The events of subagents are registered in one way, whatever the config: gates may take a while, and
+/// Claude Code's status message. The events of subagents are always registered in the same way: gates may take a while, and
 /// commands come and go.
 fn status(event: EventKind, config: &ConclaudeConfig) -> Option<String> {
     let section = event.row().section;
@@ -335,7 +335,7 @@ fn status(event: EventKind, config: &ConclaudeConfig) -> Option<String> {
     if has_commands(event, config) { Some(format!("conclaude: {section}{commands}")) } else { None }
 }
 
-/// One warning for each pattern whose commands may take longer together than Claude Code waits for the event.
+/// One warning for each pattern whose commands together may exceed Claude Code's timeout for the event.
 pub fn over_limit(config: &ConclaudeConfig) -> Vec<Remark> {
     let of_event = |event: EventKind| vec![event.row().section, "commands"];
     let sections = config.sections.iter().map(|(event, section)| (*event, of_event(*event), section));
@@ -355,12 +355,12 @@ fn of_section(event: EventKind, keys: &[&str], section: &EventConfig) -> Vec<Rem
     for (pattern, commands) in section.entries() {
         let own = seconds(commands);
         let also = if is_all && !pattern.is_wildcard() { for_all } else { 0 };
-        // If those of `*` are too long already, only they are reported.
+        // If the commands of `*` already take too long, only they are reported.
         if own + also > limit && also <= limit {
             let with = if also > 0 { " and `*`" } else { "" };
             let what = format!("{name}: the timeouts of `{pattern}`{with} add up to {} s", own + also);
             let why = format!(
-                "Claude Code stops {event} after {limit} s: what runs then is terminated, what comes after it does not run, and nothing is blocked"
+                "Claude Code stops {event} after {limit} s: it terminates the running command, later commands do not run, and nothing is blocked"
             );
             let remark = Remark::new(keys.iter().copied().chain([pattern.as_str()]), what);
             warnings.push(remark.because(why).help("use shorter timeouts"));
@@ -369,7 +369,7 @@ fn of_section(event: EventKind, keys: &[&str], section: &EventConfig) -> Vec<Rem
     warnings
 }
 
-/// How long commands may take, as far as the config limits them.
+/// The total timeout of commands, if the config limits them.
 fn seconds(commands: &[CommandConfig]) -> u64 {
     commands.iter().filter_map(|command| command.timeout).map(|timeout| u64::from(timeout.get())).sum()
 }

@@ -18,8 +18,8 @@ pub struct Problem {
     pub fix: String,
 }
 
-/// How far the registrations are out of sync with the config, whose parts belong to the settings of a scope. Nothing where none is
-/// found: then Claude Code has them from elsewhere, such as a plugin.
+/// How the registrations differ from the config, whose parts belong to the settings of a scope. Empty if there is no
+/// registration: then Claude Code has it from elsewhere, such as a plugin.
 pub fn out_of_sync(
     found: &[ScopeSettings],
     config: &ConclaudeConfig,
@@ -49,7 +49,7 @@ pub fn out_of_sync(
     locations.iter().filter_map(|file| of_file(file)).chain(of_events).collect()
 }
 
-/// In what the registrations with a client other than Claude Code differ from what is needed.
+/// The differences between the needed registrations and those with a client other than Claude Code.
 pub fn differences(needed: &[Registration], registered: &[&Registration]) -> Vec<String> {
     let difference = |need: &Registration| {
         let name = &need.name;
@@ -73,7 +73,7 @@ pub fn differences(needed: &[Registration], registered: &[&Registration]) -> Vec
     found
 }
 
-/// The commands that fix all of these, each once.
+/// The commands that fix these problems, each once.
 pub fn fixes(problems: &[Problem]) -> Vec<&str> {
     let mut found: Vec<&str> = Vec::new();
     for problem in problems {
@@ -84,17 +84,17 @@ pub fn fixes(problems: &[Problem]) -> Vec<&str> {
     found
 }
 
-/// Problems of all registrations of a file: reported once, not for each event.
+/// Problems of a file's registrations in general: reported once, not for each event.
 fn of_file(file: &ScopeSettings) -> Option<Problem> {
     let path = file.path.display();
     let asks = |one: &Registration| CommandLine::parse(&one.command).is_some_and(|line| line.if_trusted);
     let what = if file.scope != Scope::User && file.registered().iter().any(asks) {
         format!(
-            "{path} registers conclaude with {IF_TRUSTED}, which is for your own settings: where nobody has run `conclaude trust`, nothing in the config runs"
+            "{path} registers conclaude with {IF_TRUSTED}, which is for your own settings: without `conclaude trust`, nothing in the config runs"
         )
     } else if file.registered().iter().any(is_outdated) {
         format!(
-            "{path} registers conclaude as an earlier version did: where the program is missing, each event is an error"
+            "{path} registers conclaude as an earlier version did: if the program is missing, each event is an error"
         )
     } else {
         return None;
@@ -108,7 +108,7 @@ fn is_outdated(one: &Registration) -> bool {
         .is_some_and(|line| line.is_original || !cfg!(windows) && !line.is_guarded)
 }
 
-/// The registrations that Claude Code acts on: one for all projects defers to that of the project.
+/// The registrations that Claude Code uses: one for all projects defers to that of the project.
 fn effective<'a>(locations: &[&'a ScopeSettings], need: &Registration) -> Vec<(Scope, &'a Registration)> {
     let all = locations.iter().flat_map(|file| file.registered().iter().map(|one| (file.scope, one)));
     let here: Vec<(Scope, &Registration)> = all.filter(|(_, one)| one.event == need.event).collect();
@@ -122,7 +122,7 @@ fn effective<'a>(locations: &[&'a ScopeSettings], need: &Registration) -> Vec<(S
     if own.is_empty() { here } else { own }
 }
 
-/// What is wrong with what is registered for an event.
+/// The problems of an event's registrations.
 fn wrong(need: &Registration, here: &[(Scope, &Registration)]) -> Option<String> {
     let name = need.event.name();
     let Some((_, first)) = here.first() else { return Some(format!("{name} is not registered")) };
@@ -136,7 +136,7 @@ fn wrong(need: &Registration, here: &[(Scope, &Registration)]) -> Option<String>
         let wants = need.matcher.as_deref().unwrap_or("all");
         return Some(format!("{name} is registered for {has:?}, but needed for {wants:?}"));
     }
-    // Limits were others then; that the whole is outdated is reported for the file.
+    // The limits were different then. The file reports that everything is outdated.
     if here.iter().any(|(_, one)| is_outdated(one)) {
         return None;
     }
@@ -144,7 +144,7 @@ fn wrong(need: &Registration, here: &[(Scope, &Registration)]) -> Option<String>
     Some(format!("Claude Code gives {name} {limit} s, but {} s should be registered", need.timeout))
 }
 
-/// Whether Claude Code does anything with a matcher. One for files to watch may be of an earlier version.
+/// Whether Claude Code uses a matcher. A matcher for watched files may be of an earlier version.
 fn is_alive(event: EventKind, matcher: Option<&str>) -> bool {
     !matches!(event.row().subject, Subject::File(_)) || matcher.is_none_or(file_matcher::is_sound)
 }
@@ -155,8 +155,8 @@ struct NeedsByOwner<'a> {
     of_project: Option<&'a Registration>,
 }
 
-/// The command that fixes it: installing again in the same file, if that is enough. What the user's own config needs belongs
-/// to the user's own settings, and what is not for all who share the project to none that are shared.
+/// The command that fixes it: installing again in the same file, if that is enough. Needs of the user's own config belong in the
+/// user's own settings, and private needs in settings that are not shared.
 fn fix(
     need: &Registration,
     here: &[(Scope, &Registration)],
@@ -184,7 +184,7 @@ fn fix(
     format!("conclaude install {}", scope.flag())
 }
 
-/// The same command line is run once, however often it is registered; two that differ are both run.
+/// A command line runs once, even if it is registered several times. Two different ones both run.
 fn registered_twice(locations: &[&ScopeSettings], event: EventKind) -> Option<Problem> {
     let own = locations.iter().filter(|file| file.scope != Scope::User);
     let lines: Vec<(&ScopeSettings, &str)> = own

@@ -218,7 +218,7 @@ fn a_registration_of_an_earlier_version_is_one_problem() {
     assert_eq!(
         lines(out_of_sync(&[file(Scope::Project, "p", old)], &config(""))),
         [
-            "p registers conclaude as an earlier version did: where the program is missing, each event is an error → conclaude install --project"
+            "p registers conclaude as an earlier version did: if the program is missing, each event is an error → conclaude install --project"
         ]
     );
 }
@@ -230,7 +230,7 @@ fn what_asks_for_trust_in_the_settings_of_a_project_is_one_problem() {
     assert_eq!(
         lines(out_of_sync(&found, &config(""))),
         [
-            "p registers conclaude with --if-trusted, which is for your own settings: where nobody has run `conclaude trust`, nothing in the config runs → conclaude install --project"
+            "p registers conclaude with --if-trusted, which is for your own settings: without `conclaude trust`, nothing in the config runs → conclaude install --project"
         ]
     );
 }

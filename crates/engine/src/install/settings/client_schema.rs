@@ -1,5 +1,5 @@
-//! The form that Claude Code wants of a settings file, as far as our hooks and the sandbox depend on it: a setting of the wrong type
-//! makes it ignore the whole file, and one wrong entry makes it ignore every hook of that event.
+//! The format that Claude Code requires for a settings file, as far as our hooks and the sandbox depend on it. A setting of the
+//! wrong type makes it ignore the whole file, and one wrong entry makes it ignore every hook of that event.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ const FLAG: &str = "true or false";
 const OBJECT: &str = "an object";
 const TEXTS: &str = "a list of strings";
 
-/// The settings whose form is known, with the check and what it wants.
+/// The settings with a known format: the check, and the expected value.
 const SETTINGS: [Field; 18] = [
     ("$schema", Value::is_string, TEXT),
     ("hooks", Value::is_object, OBJECT),
@@ -37,7 +37,7 @@ const SETTINGS: [Field; 18] = [
     ("cleanupPeriodDays", is_count, "a number of days"),
 ];
 
-/// The same of `sandbox`, and of its objects.
+/// The same for `sandbox`, and for its objects.
 const SANDBOX: [Field; 7] = [
     ("enabled", Value::is_boolean, FLAG),
     ("failIfUnavailable", Value::is_boolean, FLAG),
@@ -59,7 +59,7 @@ const NETWORK: [Field; 3] = [
     ("allowLocalBinding", Value::is_boolean, FLAG),
 ];
 
-/// The same of `permissions`.
+/// The same for `permissions`.
 const PERMISSIONS: [Field; 6] = [
     ("allow", Value::is_array, "a list"),
     ("ask", Value::is_array, "a list"),
@@ -69,7 +69,7 @@ const PERMISSIONS: [Field; 6] = [
     ("disableBypassPermissionsMode", is_disable, "\"disable\""),
 ];
 
-/// Objects in the settings with the fields whose form is known.
+/// Objects in the settings, with their fields of known format.
 const OBJECTS: [(&[&str], &[Field]); 5] = [
     (&[], &SETTINGS),
     (&["sandbox"], &SANDBOX),
@@ -84,7 +84,7 @@ const MODES: [&str; 6] = ["default", "acceptEdits", "plan", "auto", "dontAsk", "
 struct HookType {
     name: &'static str,
     needed: &'static [&'static str],
-    /// Its fields, with the check and what it wants. Unknown fields do no harm.
+    /// Its fields, with the check and the expected value. Unknown fields are accepted.
     fields: &'static [Field],
 }
 
@@ -203,7 +203,7 @@ pub(super) fn wrong_setting(settings: &Value) -> Option<String> {
     certain.into_iter().find_map(|(keys, fields)| wrong_of(settings, keys, fields))
 }
 
-/// What may make Claude Code ignore the file: a wrong setting, or one whose form is not known here.
+/// Why Claude Code may ignore the file: a wrong setting, or one with an unknown format.
 pub fn doubt(settings: &Value) -> Option<String> {
     let wrong = || OBJECTS.iter().find_map(|(keys, fields)| wrong_of(settings, keys, fields));
     let unknown = || {
@@ -233,7 +233,7 @@ fn dotted(keys: &[&str], name: &str) -> String {
     keys.iter().map(|key| format!("{key}.")).chain([name.to_owned()]).collect()
 }
 
-/// Whether the file has settings whose form is not known here, or not surely right.
+/// Whether the file has settings with an unknown format, or that may be wrong.
 pub(super) fn has_unknown_settings(settings: &Value) -> bool {
     OBJECTS.iter().any(|(keys, fields)| {
         let object = sandbox::at(settings, keys).and_then(Value::as_object).into_iter().flatten();
@@ -242,20 +242,20 @@ pub(super) fn has_unknown_settings(settings: &Value) -> bool {
     })
 }
 
-/// The first field that is wrong, and what it must be.
+/// The first wrong field, and its expected value.
 fn wrong_field(object: &Value, fields: &[Field]) -> Option<(&'static str, &'static str)> {
     let wrong =
         fields.iter().find(|(name, is_right, _)| object.get(name).is_some_and(|value| !is_right(value)));
     wrong.map(|(name, _, wanted)| (*name, *wanted))
 }
 
-/// An entry that Claude Code cannot read. While it is there, it calls no hook of the event.
+/// An entry that Claude Code cannot read. Because of it, no hook of the event is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadEntry {
     pub event: String,
     /// What is wrong with it.
     problem: String,
-    /// What to write instead, where that is known.
+    /// The correct form, if it is known.
     instead: Option<String>,
 }
 
@@ -292,7 +292,7 @@ fn problem_of_hook(hook: &Value) -> Option<String> {
     wrong.map(|(name, wanted)| format!("with a hook whose `{name}` must be {wanted}"))
 }
 
-/// The entry as it would be called.
+/// The entry in its correct form.
 fn as_list(group: &Value) -> String {
     let command = group.get("command").and_then(Value::as_str).unwrap_or("…");
     let mut entry = json!({ "hooks": [{ "type": "command", "command": command }] });

@@ -1,4 +1,4 @@
-//! The command line that is registered: how it is made, and how it is recognised again.
+//! The registered command line: how it is made and recognised.
 
 use std::borrow::Cow;
 
@@ -7,16 +7,16 @@ use crate::install::channels;
 use conclaude_core::dialect::Dialect;
 use conclaude_core::event::EventKind;
 
-/// The argument with which a registration for all projects of a user asks whether a project is trusted.
+/// The argument of a registration for all projects of a user: the project must be trusted.
 pub const IF_TRUSTED: &str = "--if-trusted";
 
-/// The argument with which the plugin calls.
+/// The argument of the plugin's calls.
 pub const PLUGIN: &str = "--plugin";
 
 /// The argument that names the client.
 pub(super) const CLIENT: &str = "--client";
 
-/// Shown where something registers conclaude and the machine does not have it, in the form of a message that all clients know. The
+/// Shown if conclaude is registered, but not installed on the machine. It has the form of a message that all clients know. The
 /// shell prints it, so it has no single quotes and no backslashes.
 fn missing(what: &str) -> String {
     let lines: Vec<&str> = channels::of_program().collect();
@@ -29,7 +29,7 @@ fn missing(what: &str) -> String {
 /// The subcommand with which conclaude 0.2 was registered.
 pub const ORIGINAL: &str = "Hooks";
 
-/// The argument with which it was registered in the file of an agent.
+/// The argument of its registration in the file of an agent.
 pub const AGENT: &str = "--agent";
 
 /// What separates words for the shell.
@@ -47,15 +47,15 @@ pub struct CommandLine<'a> {
     pub program: &'a str,
     /// Where else it is looked for.
     pub search: Option<ProgramSearch>,
-    /// As `--client` names it.
+    /// The value of `--client`.
     pub client: Option<&'a str>,
     pub event: &'a str,
     pub if_trusted: bool,
-    /// A missing program is not an error.
+    /// Whether a missing program is not an error.
     pub is_guarded: bool,
     /// The form of conclaude 0.2.
     pub is_original: bool,
-    /// What is called, without the guard.
+    /// The call without the guard.
     pub call: &'a str,
 }
 
@@ -73,7 +73,7 @@ impl<'a> From<&'a str> for RegisteredProgram<'a> {
     }
 }
 
-/// Who calls, and so when the call does something.
+/// The caller, which decides when the call does something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
     Project,
@@ -139,14 +139,15 @@ impl RegisteredLine<'_> {
 const FOUND: &str = "\"$c\"";
 
 impl<'a> CommandLine<'a> {
-    /// Parses a command line in the current form, in the plain form or in that of conclaude 0.2. Any other form belongs to the user.
+    /// Parses a command line in the current form, in the plain form or in the form of conclaude 0.2. Any other form belongs to
+    /// the user.
     pub fn parse(command: &'a str) -> Option<CommandLine<'a>> {
-        // A line of its own may follow or come before; other white space is a part of a word to the shell.
+        // Line breaks may surround it. The shell treats other white space as a part of a word.
         let command = command.trim_matches([' ', '\t', '\n']);
-        CommandLine::own(command).or_else(|| CommandLine::original(command))
+        CommandLine::current(command).or_else(|| CommandLine::original(command))
     }
 
-    fn own(command: &'a str) -> Option<CommandLine<'a>> {
+    fn current(command: &'a str) -> Option<CommandLine<'a>> {
         let (guard, call) = match command.rsplit_once(THEN) {
             Some((guard, call)) => (Some(guard), call),
             None => (None, command),
@@ -197,7 +198,7 @@ impl<'a> CommandLine<'a> {
         })
     }
 
-    /// Whether this calls a program of our name for the event.
+    /// Whether this calls a program with our name for the event.
     pub(super) fn is_ours(&self, event: &str) -> bool {
         let name = self.program.rsplit(['/', '\\']).next().unwrap_or(self.program);
         self.event == event && matches!(name, "conclaude" | "conclaude.exe")
@@ -247,7 +248,7 @@ fn is_missing(text: &str) -> bool {
     text == SILENT || said.is_some_and(|said| !said.contains('\''))
 }
 
-/// The word without its quotes. None if a shell would read several words, or expand it.
+/// The word without its quotes. `None` if a shell would read several words, or expand it.
 fn word(text: &str) -> Option<&str> {
     for quote in ['\'', '"'] {
         if let Some(inner) = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)) {
@@ -340,7 +341,7 @@ mod tests {
         }
     }
 
-    /// To the shell this character is a part of the program or of an argument.
+    /// The shell treats this character as a part of the program or of an argument.
     #[test]
     fn only_blanks_separate_words() {
         for c in ['\u{a0}', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{feff}', '\u{3000}'] {

@@ -1,5 +1,5 @@
-//! The text of a settings file with the positions of everything in it. Members are added and removed by splicing the text:
-//! the editing functions of syntax trees lay out their neighbours again, and these belong to the user.
+//! The text of a settings file with the positions of everything in it. Members are added and removed by splicing the text: the
+//! editing functions of syntax trees would reformat the user's neighbouring entries.
 
 use jsonc_parser::ast::{Array, Object, Value as Node};
 use jsonc_parser::common::{Range, Ranged};
@@ -40,7 +40,7 @@ impl Container {
     }
 }
 
-/// JSON, with comments and trailing commas if these are allowed, and nothing else that other dialects have.
+/// JSON, optionally with comments and trailing commas, and without the extensions of other dialects.
 pub(super) fn options(allow_comments: bool) -> ParseOptions {
     ParseOptions {
         allow_comments,
@@ -69,7 +69,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The text with one more member at the end of the container, laid out like the members before it.
+    /// The text with one more member at the end of the container, formatted like the members before it.
     pub(super) fn append(&self, container: &Container, addition: &str) -> String {
         self.append_all(container, &[addition.to_owned()])
     }
@@ -93,7 +93,7 @@ impl<'a> Document<'a> {
             if is_on_own_line {
                 self.on_own_line(addition, &indent)
             } else {
-                // All on one line: so is what is added.
+                // All members are on one line, and so is the new one.
                 format!(" {}", addition.lines().map(str::trim_start).collect::<Vec<_>>().join(" "))
             }
         };
@@ -130,7 +130,7 @@ impl<'a> Document<'a> {
         }
         let own_comma = self.comma_after(this.end);
         let previous = index.checked_sub(1).and_then(|index| container.members.get(index));
-        // Without a comma of its own it is the last member, and the comma that separates it goes.
+        // Without a comma after it, it is the last member, and the comma before it is removed.
         let other_comma = match own_comma {
             None => previous.and_then(|previous| self.comma_after(previous.end)),
             Some(_) => None,

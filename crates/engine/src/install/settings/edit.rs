@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use super::document::{Container, Document};
 use super::read::{BOM, Refusal, Registration, hooks_of, is_ours};
 
-/// The text with all registrations in it. One that is there already in the same form stays; one of ours in another form is
-/// replaced in its place.
+/// The text with all registrations. An existing entry in the same form stays. An entry of ours in another form is replaced in its
+/// place.
 pub fn install(text: &str, wanted: &[Registration]) -> Result<String, Refusal> {
     let text = if text.trim().is_empty() { "{}\n" } else { text };
     edit(text, |mut text| {
-        // One after the other: each sees the text that the one before has left.
+        // One after the other: each works on the result of the one before.
         for registration in wanted {
             text = install_one(&text, registration)?;
         }
@@ -19,12 +19,12 @@ pub fn install(text: &str, wanted: &[Registration]) -> Result<String, Refusal> {
     })
 }
 
-/// The text without anything of ours. What becomes empty by that goes too.
+/// The text without our entries. Objects and lists that become empty are removed too.
 pub fn uninstall(text: &str) -> Result<String, Refusal> {
     keep_only(text, &[])
 }
 
-/// The text without those of our entries whose event is not wanted any more.
+/// The text without our entries for unwanted events.
 pub fn keep_only(text: &str, wanted: &[Registration]) -> Result<String, Refusal> {
     let is_unwanted = |event: &str| !wanted.iter().any(|one| one.name == event);
     edit(text, |mut text| {
@@ -35,7 +35,7 @@ pub fn keep_only(text: &str, wanted: &[Registration]) -> Result<String, Refusal>
     })
 }
 
-/// Changes what follows a byte order mark, which clients accept.
+/// Changes the text after a byte order mark. Clients accept such a mark.
 pub(super) fn edit(
     text: &str,
     change: impl FnOnce(String) -> Result<String, Refusal>,
@@ -66,12 +66,12 @@ fn install_one(text: &str, registration: &Registration) -> Result<String, Refusa
         [] => Ok(document.append(&container, &group)),
         [only] if groups.get(*only) == Some(&registration.value()) => Ok(text.to_owned()),
         [only] => Ok(document.replace(&container, *only, &group)),
-        // Two of ours would both be called: the first stays.
+        // Two of our entries would both be called: the first stays.
         [_, second, ..] => install_one(&document.remove(&container, *second), registration),
     }
 }
 
-/// The text without the first entry of ours whose event may go; none if there is no such entry.
+/// The text without the first removable entry of ours. `None` if there is no such entry.
 fn remove_one(text: &str, may_go: &dyn Fn(&str) -> bool) -> Result<Option<String>, Refusal> {
     let document = Document::parse(text)?;
     let Some((hooks_index, hooks)) = hooks_member(&document)? else { return Ok(None) };
@@ -84,7 +84,7 @@ fn remove_one(text: &str, may_go: &dyn Fn(&str) -> bool) -> Result<Option<String
         let Some(index) = own_groups(&groups(list), event)?.first().copied() else { continue };
         let list = Container::list(list);
         let (root, events) = (Container::object(&document.root), Container::object(hooks));
-        // What becomes empty goes too, unless it has comments, which are not ours.
+        // A container that becomes empty is removed too, unless it has comments, which are not ours.
         let becomes_empty = |container: &Container, index| {
             let range = container.member(index);
             range
@@ -121,7 +121,7 @@ pub(super) fn hooks_member<'o, 'a>(
     }
 }
 
-/// With a duplicate key it is not known which of the two counts.
+/// With a duplicate key it is unknown which of the two counts.
 pub(super) fn check_duplicates(object: &Object<'_>, what: &str) -> Result<(), Refusal> {
     let mut names: Vec<&str> = object.properties.iter().map(|property| property.name.as_str()).collect();
     names.sort_unstable();
@@ -140,7 +140,7 @@ pub(super) fn list_of<'o, 'a>(node: &'o Node<'a>, event: &str) -> Result<&'o Arr
     }
 }
 
-/// The entries of an event. One without a list `hooks` is not ours, and stays as it is.
+/// The entries of an event. One without a list `hooks` is not ours, and stays unchanged.
 fn groups(list: &Array<'_>) -> Vec<Value> {
     list.elements.iter().map(|node| Value::from(node.clone())).collect()
 }

@@ -10,15 +10,15 @@ use super::edit::{check_duplicates, edit, pretty};
 use super::read::{BOM, Refusal};
 use conclaude_core::dialect::claude::sandbox::{SettingsEntry, at};
 
-/// A text with entries of ours.
+/// A text with our entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddedEntries {
     pub text: String,
-    /// Those that were not there before.
+    /// The entries that were not there before.
     pub added: Vec<SettingsEntry>,
     /// The keys of objects and lists that were not there before.
     pub created: Vec<Vec<String>>,
-    /// Values that the user has set to something else. They stay.
+    /// Values that the user has set differently. They stay.
     pub kept: Vec<SettingsEntry>,
 }
 
@@ -32,7 +32,7 @@ pub fn value(text: &str) -> Option<Value> {
     parsed.value.map(Value::from).filter(Value::is_object)
 }
 
-/// Adds what is missing. What is there already stays as it is, and is the user's.
+/// Adds missing entries. An existing entry stays unchanged, and belongs to the user.
 pub fn add(text: &str, entries: &[SettingsEntry]) -> Result<AddedEntries, Refusal> {
     let text = if text.trim().is_empty() { "{}\n" } else { text };
     let (mut added, mut created, mut kept) = (Vec::new(), Vec::new(), Vec::new());
@@ -67,8 +67,8 @@ pub fn add(text: &str, entries: &[SettingsEntry]) -> Result<AddedEntries, Refusa
     Ok(AddedEntries { text, added, created, kept })
 }
 
-/// The entries by their keys, in the order of the first of each: members of one list are added together, since the whole text is
-/// parsed for each addition.
+/// The entries by their keys, in the order of their first occurrence. Members of one list are added together, because each
+/// addition parses the whole text.
 fn groups(entries: &[SettingsEntry]) -> Vec<Vec<&SettingsEntry>> {
     let mut groups: Vec<Vec<&SettingsEntry>> = Vec::new();
     for entry in entries {
@@ -120,7 +120,7 @@ fn wrong_kind(keys: &[String], depth: usize, in_list: bool) -> Refusal {
     Refusal(format!("`{name}` is not {wanted}"))
 }
 
-/// Removes entries, and what was created for them if it is empty by that and has no comments.
+/// Removes entries, and the containers that were created for them, if they are now empty and have no comments.
 pub fn remove(text: &str, entries: &[SettingsEntry], created: &[Vec<String>]) -> Result<String, Refusal> {
     edit(text, |mut text| {
         for entry in entries {

@@ -1,27 +1,27 @@
-//! The part of a registered line that looks for the native program, so that no event starts Node or Python: in the packages of the
-//! project, beside npm's launcher, on the PATH. The same line is right on every machine, and only the shell's own commands are used.
+//! The part of a registered line that finds the native program, so that no event starts Node or Python: in the packages of the
+//! project, next to npm's launcher, on the PATH. The same line works on every machine, and uses only builtins of the shell.
 
 use std::fmt::Write;
 
 use conclaude_core::dialect::ProjectFolder;
 
-/// Where the program is looked for before the PATH: in folders that are this number of levels above the project.
+/// Where the program is searched before the PATH: in folders this number of levels above the project.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProgramSearch {
-    /// `node_modules`, as npm and pnpm fill it.
+    /// `node_modules`, in the layout of npm and pnpm.
     pub node_modules: Option<usize>,
     /// `.venv`.
     pub venv: Option<usize>,
 }
 
-/// More levels are not a project.
+/// No project has more levels.
 pub(in crate::install) const MAX_LEVELS: usize = 16;
 
 /// Sets `c` to the program of this platform in the folder of packages `$1`. If there are both architectures of a system, `uname`
 /// decides. Started on another platform, a shell would read the program as a script.
 const PACKAGE: &str = r#"o=linux; [ -d /System ] && o=darwin; f() { c=$1/@conclaude/cli-$o-x64/conclaude; b=$1/@conclaude/cli-$o-arm64/conclaude; [ -x "$b" ] && { [ -x "$c" ] && [ "$(uname -m)" = x86_64 ] || c=$b; }; }; "#;
 
-/// pnpm's `conclaude` is a link to a folder beside which the packages are that it needs.
+/// pnpm's `conclaude` is a link to a folder next to its dependencies.
 const IN_NODE_MODULES: &str = "/node_modules/conclaude/..";
 const IN_VENV: &str = "/.venv/bin";
 const NONE: &str = "c=; ";
@@ -42,7 +42,7 @@ fn folder(project: ProjectFolder) -> &'static str {
 }
 
 impl ProgramSearch {
-    /// The script that sets `c` to the program, and does what `missing` says where there is none.
+    /// The script that sets `c` to the program, and runs `missing` if there is none.
     pub(super) fn script(self, project: ProjectFolder, missing: &str) -> String {
         let above = |levels: usize| format!("{}{}", folder(project), "/..".repeat(levels));
         let mut script = PACKAGE.to_owned();
@@ -56,7 +56,7 @@ impl ProgramSearch {
         format!("{script}{ON_PATH}{missing}{BESIDE_LAUNCHER}")
     }
 
-    /// A script of ours, and what it does where there is no program.
+    /// Parses a script of ours. Also returns what it does without a program.
     pub(super) fn parse(script: &str) -> Option<(ProgramSearch, &str)> {
         let rest = script.strip_prefix(PACKAGE)?;
         let (node_modules, rest) = match rest.strip_prefix(NONE) {
@@ -75,7 +75,7 @@ impl ProgramSearch {
     }
 }
 
-/// The levels above the project at which a folder is, and what follows its path.
+/// The levels above the project at which a folder is, and the text after its path.
 fn levels<'a>(text: &'a str, inside: &str) -> Option<(Option<usize>, &'a str)> {
     let (path, rest) = text.split_once("\"; ")?;
     let starts = [ProjectFolder::Variable, ProjectFolder::Process].map(folder);

@@ -1,4 +1,4 @@
-//! What a settings file has: which hooks are ours, whether they can work, and who else calls us.
+//! Reads a settings file: our hooks, whether they can work, and other calls of conclaude.
 
 use std::fmt;
 
@@ -15,10 +15,10 @@ use conclaude_core::event::EventKind;
 /// The variable that switches every event off.
 pub const SWITCH: &str = "CONCLAUDE";
 
-/// What a settings file says about us.
+/// The content of a settings file that concerns us.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// What of ours is registered, in the order of the file.
+    /// Our registrations, in the order of the file.
     pub registered: Vec<Registration>,
     /// Command lines that call us too, but are not ours to change.
     pub lookalikes: Vec<String>,
@@ -26,13 +26,14 @@ pub struct Settings {
     pub dead: Vec<DeadEntry>,
     /// The file switches all hooks off.
     pub hooks_off: bool,
-    /// The variables in it that decide what we do, with their values, for every session that reads it.
+    /// The variables in it that configure us, with their values, for every session that reads it.
     pub variables: Vec<(String, String)>,
-    /// Plugins of our name that are switched on or off.
+    /// Plugins with our name that are switched on or off.
     pub plugins: Vec<(String, bool)>,
-    /// Why Claude Code ignores the whole file: it is not JSON without comments and trailing commas, or a value has the wrong type.
+    /// Why Claude Code ignores the whole file: it is not JSON without comments and trailing commas, or a value has the wrong
+    /// type.
     pub ignored: Option<String>,
-    /// It has settings whose form only Claude Code knows. If one of them is wrong, it ignores the whole file.
+    /// Whether it has settings whose format only Claude Code knows. If one of them is wrong, it ignores the whole file.
     pub has_unknown_settings: bool,
 }
 
@@ -51,7 +52,7 @@ pub fn read_of(client: &Dialect, text: &str) -> Result<Settings, Refusal> {
     let parsed = parse(true).map_err(|error| Refusal(format!("the settings file is not JSON: {error}")))?;
     let json = parsed.value.map(Value::from).filter(Value::is_object);
     let json = json.ok_or_else(|| Refusal("the settings file is not a JSON object".into()))?;
-    // The first knows the words for comments; the second is as strict as the client.
+    // The first parser reports comments by name. The second is as strict as the client.
     let not_json = parse(false).err().map(|error| error.to_string());
     let not_json =
         not_json.or_else(|| serde_json::from_str::<IgnoredAny>(text).err().map(|error| error.to_string()));
@@ -165,7 +166,7 @@ pub(super) fn calls_us(command: &str, event: &str) -> bool {
         || words.windows(4).any(|four| matches!(four, ["conclaude", CLIENT, _, last] if *last == event))
 }
 
-/// What Claude Code does with the entry that keeps it from working.
+/// Why Claude Code's treatment of the entry prevents it from working.
 fn flaw(hook: &Value, event: EventKind) -> Option<&'static str> {
     let is_tool = matches!(event.name(), "PreToolUse" | "PostToolUse");
     match hook {
@@ -214,14 +215,14 @@ pub struct Registration {
     pub event: EventKind,
     /// The client's name of it.
     pub name: String,
-    /// What the client compares before it calls; none calls always.
+    /// The value that the client compares before it calls. `None` calls always.
     pub matcher: Option<String>,
     pub command: String,
     /// In the client's unit.
     pub timeout: u64,
-    /// What the client shows while it runs.
+    /// The client's status message while it runs.
     pub status: Option<String>,
-    /// Something in the entry that keeps it from working, in words.
+    /// Why the entry cannot work, in words.
     pub flaw: Option<&'static str>,
 }
 

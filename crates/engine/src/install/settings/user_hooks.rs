@@ -1,4 +1,4 @@
-//! Hooks that the user wrote: what they run, and the text without some of them.
+//! The user's hooks: their commands, and the text without some of them.
 
 use jsonc_parser::ast::Value as Node;
 use jsonc_parser::parse_to_ast;
@@ -17,14 +17,14 @@ pub struct UserHook {
 }
 
 impl UserHook {
-    /// What it runs, if it is a command.
+    /// Its command, if it has one.
     pub fn command(&self) -> Option<&str> {
         let kind = self.hook.get("type").and_then(Value::as_str).unwrap_or("command");
         if kind == "command" { self.hook.get("command").and_then(Value::as_str) } else { None }
     }
 }
 
-/// The hooks of the user's, in the order of the file; none where it cannot be read.
+/// The user's hooks, in the order of the file. Empty if it cannot be read.
 pub fn user_hooks(text: &str) -> Vec<UserHook> {
     let text = text.strip_prefix(BOM).unwrap_or(text);
     let parsed = parse_to_ast(text, &Default::default(), &options(true));
@@ -47,7 +47,7 @@ pub fn user_hooks(text: &str) -> Vec<UserHook> {
     found
 }
 
-/// The text without these hooks. What becomes empty by that goes too.
+/// The text without these hooks. Objects and lists that become empty are removed too.
 pub fn without(text: &str, hooks: &[UserHook]) -> Result<String, Refusal> {
     edit(text, |mut text| {
         for hook in hooks {
@@ -89,7 +89,7 @@ fn without_one(text: &str, gone: &UserHook) -> Result<String, Refusal> {
     Ok(text.to_owned())
 }
 
-/// Removes the innermost member, and each container that has nothing else; but no comments, which are not ours.
+/// Removes the innermost member, and each container that has nothing else. Comments stay, because they are not ours.
 fn outermost(document: &Document<'_>, levels: &[(Container, usize)]) -> String {
     let mut gone: Option<(_, bool)> = None;
     for (container, index) in levels.iter().rev() {

@@ -1,4 +1,4 @@
-//! What is switched on in a new config: the recommended answers, or those of the user.
+//! The enabled parts of a new config: the recommended answers, or the user's.
 
 use super::ProjectKind;
 use conclaude_core::config::Reaction;
@@ -32,7 +32,7 @@ impl Audience {
     }
 }
 
-/// A pack that can be chosen, and a call that shows that it works.
+/// A pack that can be chosen, and a call that demonstrates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pack {
     pub name: &'static str,
@@ -133,12 +133,12 @@ pub struct Choices {
     pub reaction: Reaction,
     pub audience: Audience,
     pub packs: Vec<Pack>,
-    /// Whether Claude Code's sandbox is to keep the rules for files.
+    /// Whether Claude Code's sandbox must enforce the rules for files.
     pub enforces: bool,
 }
 
 impl Choices {
-    /// What the user gets by accepting the suggestions.
+    /// The choices of a user who accepts the suggestions.
     pub fn recommended(kinds: &[ProjectKind]) -> Choices {
         Choices {
             checks: suggested(kinds),
@@ -155,7 +155,7 @@ impl Choices {
     }
 }
 
-/// The checks of all that was found. What is fast comes first, and often explains a test that fails.
+/// The checks of everything that was found. Fast checks come first, and often explain a failing test.
 pub fn suggested(kinds: &[ProjectKind]) -> Vec<SuggestedCheck> {
     let mut all: Vec<_> =
         kinds.iter().flat_map(|kind| kind.checks.iter().map(move |check| (kind, check))).collect();

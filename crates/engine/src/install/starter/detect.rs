@@ -1,5 +1,5 @@
-//! What kinds of project a folder, its workspaces and the folders beside them hold, and how one checks each. Only what will work is
-//! suggested: scripts and targets that exist and only check, tools that the project names, the package manager of its lock file.
+//! Detects the kinds of projects in a folder, its workspaces and subfolders, and their checks. Only working checks are suggested:
+//! existing scripts and targets that only check, tools that the project names, the package manager of its lock file.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ const MAX_BYTES: u64 = 4 << 20;
 /// The most folders without a common build file that are checked one by one.
 const MAX_FOLDERS: usize = 20;
 
-/// Folders of a project that are not what is developed there.
+/// Folders of a project that are not developed as part of it.
 const SIDE_FOLDERS: [&str; 22] = [
     "bench",
     "benches",
@@ -44,7 +44,7 @@ const SIDE_FOLDERS: [&str; 22] = [
     "website",
 ];
 
-/// What a check looks at, in the order in which checks run: what is fast comes first, and often explains a test that fails.
+/// The subject of a check, in the order in which checks run: fast checks come first, and often explain a failing test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CheckKind {
     Lint,
@@ -84,7 +84,7 @@ pub struct EditCheck {
     pub files: &'static str,
 }
 
-/// A kind of project that was found, and how one checks it.
+/// A kind of project, and its checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectKind {
     pub file: &'static str,
@@ -135,7 +135,7 @@ impl<'a> Package<'a> {
     }
 }
 
-/// What is in the folder, in the workspaces that its files name, and in folders beside them.
+/// The projects in the folder, in the workspaces that its files name, and in its subfolders.
 pub fn detect(root: &Path) -> Vec<ProjectKind> {
     let package = Package { root, folder: "" };
     let mut all = in_folder(&package);
@@ -156,7 +156,7 @@ fn in_folder(package: &Package<'_>) -> Vec<ProjectKind> {
     kinds.into_iter().flatten().collect()
 }
 
-/// A frontend beside a backend, say, which no file in the root names.
+/// For example, a frontend next to a backend, which no file in the root names.
 fn in_subfolders(package: &Package<'_>, found: &[ProjectKind]) -> Vec<ProjectKind> {
     let has_root = !found.is_empty();
     let is_covered = |kind: &ProjectKind| {
@@ -179,7 +179,7 @@ fn in_subfolders(package: &Package<'_>, found: &[ProjectKind]) -> Vec<ProjectKin
     all
 }
 
-/// The folders that may hold a project of their own: those in the root, and those in a folder without any build file.
+/// The folders that may contain a separate project: those in the root, and those in a folder without any build file.
 fn project_folders(package: &Package<'_>, without_side_folders: bool, depth: usize) -> Vec<String> {
     let mut names = workspaces::subfolders(package.root, package.folder);
     names.sort_unstable();

@@ -24,7 +24,7 @@ impl<'a> Expression<'a> {
         }
     }
 
-    /// The glob; none where there is no similar one.
+    /// The glob. `None` if there is no similar one.
     pub(super) fn glob(&self, compared: ComparisonTarget) -> Option<String> {
         let glob = self.translated(compared)?;
         Some(match compared {
@@ -91,7 +91,7 @@ impl<'a> Expression<'a> {
                     }
                 }
                 '|' if depth > 0 => glob.push(','),
-                // A comma, an anchor, or a pipe of a shell beside it would mean something else in braces.
+                // Next to a comma, an anchor, or a shell pipe, braces would mean something else.
                 '|' if !self.body.contains([',', '^', '$']) && !self.body.contains(" |") => {
                     has_alternatives = true;
                     glob.push(',');
@@ -105,7 +105,7 @@ impl<'a> Expression<'a> {
     }
 }
 
-/// What follows a backslash.
+/// The meaning of an escaped character.
 fn escaped(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
     Some(match rest.next()? {
         'b' | 'B' => String::new(),

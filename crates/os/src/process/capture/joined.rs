@@ -3,13 +3,13 @@
 use super::super::Stream;
 use conclaude_core::text::printable_untagged;
 
-/// This much is kept, before it is cleaned: colours and progress bars can be most of it.
+/// The stored size before cleaning: colours and progress bars can be most of it.
 const MAX_KEPT: usize = 16 << 10;
 
-/// Marks that lines or characters before are missing.
+/// Marks missing lines or characters before it.
 const CUT: &str = "…";
 
-/// How much of the output an excerpt has at most.
+/// The limits of an excerpt.
 #[derive(Clone, Copy, Debug)]
 pub struct ExcerptLimits {
     pub lines: usize,
@@ -19,7 +19,7 @@ pub struct ExcerptLimits {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JoinedOutput {
     lines: Vec<u8>,
-    /// The line of each stream that has no end yet. A line of the other stream does not cut it in two.
+    /// The unfinished line of each stream. A line of the other stream does not split it.
     open_stdout: Vec<u8>,
     open_stderr: Vec<u8>,
     is_cut: bool,
@@ -81,7 +81,7 @@ fn joined_len(lines: &[&str]) -> usize {
     lines.iter().map(|line| line.len() + 1).sum::<usize>().saturating_sub(1)
 }
 
-/// Drops the start of what is too long. Returns whether it did.
+/// Removes the start of a text that is too long. Returns whether it did.
 fn keep_end(bytes: &mut Vec<u8>) -> bool {
     // Not at every chunk: moving the rest costs as much as reading it.
     if bytes.len() <= MAX_KEPT * 2 {

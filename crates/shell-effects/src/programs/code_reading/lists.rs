@@ -1,4 +1,4 @@
-//! What code may call that only reads files.
+//! What code that only reads files may call.
 
 /// The words and functions of a language that change no file.
 pub(super) struct Harmless {
@@ -8,7 +8,7 @@ pub(super) struct Harmless {
     pub(super) functions: &'static [&'static str],
     /// What is called after a dot.
     pub(super) methods: &'static [&'static str],
-    /// Names after which only these follow, with a dot between them.
+    /// Names with the only members that may follow them after a dot.
     pub(super) owners: &'static [(&'static str, &'static [&'static str])],
 }
 

@@ -1,4 +1,4 @@
-//! Code as tokens, in as much of a language as is read without doubt.
+//! Code as tokens, for the part of each language that can be read without doubt.
 
 use crate::programs::languages::SourceLanguage;
 
@@ -26,7 +26,7 @@ pub(super) fn tokens(kind: SourceLanguage, code: &str) -> Option<Vec<Token<'_>>>
     if has_pages && code.lines().any(|line| line.starts_with('=')) {
         return None;
     }
-    // It ends a line in some languages only.
+    // Only some languages end a line here.
     if code.contains('\r') {
         return None;
     }
@@ -136,7 +136,7 @@ fn text(kind: SourceLanguage, code: &str, quote: char) -> Option<(&str, usize)> 
     Some((text, at + 2 * end.len()))
 }
 
-/// The code in the braces of a formatted text. None if that is not certain.
+/// The code in the braces of a formatted text. `None` if that is unclear.
 fn expressions(text: &str) -> Option<Vec<&str>> {
     let mut found = Vec::new();
     let mut rest = text;

@@ -11,14 +11,14 @@ use crate::programs::patches::{self, PatchNames};
 use crate::programs::table;
 use crate::{Access, Extent, Target};
 
-/// Options of `git apply` and `git am` that change nothing about which files they take.
+/// Options of `git apply` and `git am` that do not change which files they modify.
 #[rustfmt::skip]
 const PLAIN_APPLY: &[&str] = &[
     "-p", "-R", "--reverse", "-v", "--verbose", "-q", "--quiet", "--index", "-3", "--3way", "--reject", "--whitespace", "--ignore-whitespace",
     "--ignore-space-change", "--recount", "--unidiff-zero", "--allow-empty", "-s", "--signoff", "-k", "--keep-non-patch", "--no-gpg-sign",
 ];
 
-/// Variables that say which work tree it is.
+/// Variables that choose the work tree.
 const ELSEWHERE: &[&str] = &[
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -42,13 +42,13 @@ impl GitCall {
         match self.paths() {
             Some(paths) => self.rewritten(analyzer, paths, Access::Write),
             None => match self.arguments.operands.as_slice() {
-                // If there is only one name and it is not known, it is that of a branch.
+                // If there is only one name, and it is unknown, it is a branch.
                 [only] if only.kind == FieldKind::Unknown || is_revision(analyzer, only) => {}
                 [] => {}
                 [first, paths @ ..] if is_revision(analyzer, first) => {
                     self.rewritten(analyzer, paths, Access::Write);
                 }
-                // The first may be a branch, or a revision whose files the others are.
+                // The first may be a branch, or the revision of the other files.
                 [first, paths @ ..] => {
                     self.rewritten(analyzer, std::slice::from_ref(first), Access::Update);
                     self.rewritten(analyzer, paths, Access::Write);
@@ -58,7 +58,7 @@ impl GitCall {
         self.of_list(analyzer, Access::Write);
     }
 
-    /// `switch`: without a commit of its own, a branch has no files; `-f` gives up what was changed.
+    /// `switch`: a branch without commits has no files; `-f` discards changes.
     pub(super) fn switch(&self, analyzer: &mut Analyzer<'_>) {
         if self.arguments.has(&["--orphan", "-f", "--force", "--discard-changes"]) {
             self.work_tree(analyzer, Access::Write);
@@ -77,7 +77,7 @@ impl GitCall {
     /// All files of the work tree, of the kinds that the subcommand changes.
     fn work_tree(&self, analyzer: &mut Analyzer<'_>, access: Access) {
         let extent = self.extent();
-        // What is not known may be an option.
+        // Unknown words may be options.
         if let Some(command) = analyzer.command_mut(self.command)
             && command.unknown.is_empty()
         {
@@ -105,7 +105,7 @@ impl GitCall {
         }
     }
 
-    /// What a file lists that is not read.
+    /// The files in an unread list.
     fn of_list(&self, analyzer: &mut Analyzer<'_>, access: Access) {
         if let Some(list) = self.arguments.value(&["--pathspec-from-file"]) {
             let files = Field::unknown(format!("the files of {}", list.shown()));
@@ -168,13 +168,13 @@ impl GitCall {
         for path in pathspecs::files(analyzer, &self.arguments.operands, self.pathspecs) {
             analyzer.touch_tree(Access::Delete, &path, self.command);
         }
-        // What this script took out of the index is untracked by now.
+        // Files that this script removed from the index are now untracked.
         for path in analyzer.untracked() {
             analyzer.touch_tree(Access::Delete, &path, self.command);
         }
     }
 
-    /// `update-index`: files that are no longer tracked, or other content for them.
+    /// `update-index`: files that are no longer tracked, or get other content.
     pub(super) fn index(&self, analyzer: &mut Analyzer<'_>) {
         if self.arguments.has(&["--force-remove", "--remove"]) {
             analyzer.untracked_files(&self.arguments.operands);
@@ -184,7 +184,7 @@ impl GitCall {
         }
     }
 
-    /// Trees and commits that are made of anything but files. What is checked out or merged later is not known.
+    /// Trees and commits that are not made of files. What they check out or merge later is unknown.
     pub(super) fn make_objects(&self, analyzer: &mut Analyzer<'_>) {
         let files = Field::unknown(format!("the files that git {} makes", self.subcommand));
         analyzer.touch(Access::Write, &files, self.command);
@@ -193,7 +193,7 @@ impl GitCall {
     pub(super) fn stash(&self, analyzer: &mut Analyzer<'_>) {
         let action = self.arguments.operands.first().map_or("push", |field| field.text.as_str());
         match action {
-            // What comes back was in the work tree before, like the commits of another branch.
+            // The restored files were in the work tree before, like the commits of another branch.
             "list" | "show" | "drop" | "clear" | "create" | "store" | "pop" | "apply" | "branch" => {}
             _ if self.arguments.has(&["--pathspec-from-file"]) => self.of_list(analyzer, Access::Write),
             _ => match (self.paths(), self.arguments.operands.split_first()) {
@@ -236,7 +236,7 @@ impl GitCall {
         }
     }
 
-    /// Whether the patch is what `git diff` printed in this script: it changes files that differ from the last commit.
+    /// Whether this script's `git diff` printed the patch: it changes files that differ from the last commit.
     fn applies_own_diff(&self, analyzer: &mut Analyzer<'_>) -> bool {
         let [patch] = self.arguments.operands.as_slice() else { return false };
         let Some(written) = analyzer.written(patch) else { return false };
@@ -247,7 +247,7 @@ impl GitCall {
             if git == "git" && diff == "diff" && !rest.iter().any(is_option) && command.unknown.is_empty())
     }
 
-    /// How many directories at the start of a name git may leave out. It guesses that from the directory in which it runs.
+    /// How many leading directories git may remove from a name. It guesses that from its directory.
     fn strips(&self, analyzer: &Analyzer<'_>) -> Option<Vec<Option<usize>>> {
         if let Some(strip) = self.arguments.value(&["-p"]) {
             return Some(vec![Some(strip.text.parse().ok()?)]);
@@ -258,7 +258,7 @@ impl GitCall {
         Some(if depth == 0 { vec![Some(1)] } else { vec![Some(1), Some(depth), Some(depth + 1)] })
     }
 
-    /// Whether options say which work tree it is.
+    /// Whether options choose another work tree.
     fn has_other_tree(&self, analyzer: &mut Analyzer<'_>) -> bool {
         const OPTIONS: &[&str] = &["--work-tree", "--git-dir", "--bare", "core.worktree"];
         let is_such = |word: &String| {

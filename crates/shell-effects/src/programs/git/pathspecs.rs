@@ -1,11 +1,10 @@
-//! Pathspecs: what git takes for the names of files. Its wildcards cross directories, and words before a name change what it
-//! means.
+//! Pathspecs: git's patterns for names of files. Their wildcards cross directories, and words before a name change its meaning.
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::glob::escaped;
 
-/// How pathspecs are read, by options before the subcommand or by variables.
+/// How pathspecs are read, because of options before the subcommand or of variables.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct PathspecRules {
     pub(super) ignores_case: bool,
@@ -20,7 +19,7 @@ struct Pathspec<'p> {
     excludes: bool,
     ignores_case: bool,
     is_literal: bool,
-    /// It depends on something else than the name.
+    /// It depends on more than the name.
     is_any: bool,
 }
 
@@ -59,7 +58,7 @@ impl<'p> Pathspec<'p> {
     }
 }
 
-/// The files that a command is about, as words. A pattern has more than one.
+/// The files that a command names, as words. A pattern has more than one.
 pub(super) fn files(analyzer: &Analyzer<'_>, paths: &[Field], rules: PathspecRules) -> Vec<Field> {
     let mut found = Vec::new();
     let mut only_excludes = !paths.is_empty();
@@ -98,7 +97,7 @@ fn top_level(analyzer: &Analyzer<'_>) -> String {
     top.map_or_else(String::new, |top| format!("{}/", top.text.trim_end_matches('/')))
 }
 
-/// Patterns of the shell for the files that a pattern of git matches, or more.
+/// Shell patterns for at least the files that a pattern of git matches.
 fn patterns(pattern: &str, ignores_case: bool) -> Vec<String> {
     let pattern = if ignores_case { without_case(pattern) } else { pattern.to_owned() };
     let first = pattern.find(['*', '?', '[']).unwrap_or(pattern.len());
@@ -107,7 +106,7 @@ fn patterns(pattern: &str, ignores_case: bool) -> Vec<String> {
     let folder =
         if folder.is_empty() && !before.starts_with('/') { String::new() } else { format!("{folder}/") };
     let last = pattern.rsplit('/').next().unwrap_or_default();
-    // A `*` may stand for directories as well.
+    // A `*` may include directories.
     let end = match last.rsplit_once('*') {
         Some((_, end)) => format!("*{end}"),
         None => last.to_owned(),
@@ -128,7 +127,7 @@ fn without_case(pattern: &str) -> String {
             c if c.is_ascii_alphabetic() => {
                 out.extend(['[', c.to_ascii_lowercase(), c.to_ascii_uppercase(), ']']);
             }
-            // Sets are left to match any character.
+            // A set matches any character here.
             '[' | ']' => out.push('?'),
             c => out.push(c),
         }

@@ -1,4 +1,4 @@
-//! Subcommands of git that show files, or what is in them.
+//! Subcommands of git that show files or their content.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::analysis::stream::Stream;
 use crate::programs::batches;
 use crate::{Access, Quoting, Target};
 
-/// Whether a word can only be a revision, or nothing: a hash that a command prints, or a variable that nobody sets.
+/// Whether a word can only be a revision or empty: a printed hash, or an unset variable.
 pub(super) fn is_revision(analyzer: &Analyzer<'_>, word: &Field) -> bool {
     let is_operator = |text: &str| ["..", "^", "~", "@"].iter().any(|operator| text.starts_with(operator));
     let follows = word.holes.first().and_then(|(part, _)| word.text.get(part.end..)).unwrap_or_default();
@@ -21,7 +21,7 @@ pub(super) fn is_revision(analyzer: &Analyzer<'_>, word: &Field) -> bool {
 /// The path in `REVISION:PATH`.
 fn path_of(operand: &Field) -> Option<Field> {
     let (revision, path) = operand.text.split_once(':').filter(|(_, path)| !path.is_empty())?;
-    // `:0:PATH` is what is in the index.
+    // `:0:PATH` is the content in the index.
     let path = match path.split_once(':') {
         Some(("0" | "1" | "2" | "3", path)) if revision.is_empty() => path,
         _ => path,
@@ -32,10 +32,10 @@ fn path_of(operand: &Field) -> Option<Field> {
 }
 
 impl GitCall {
-    /// Only what its options name.
+    /// Reads only the files that its options name.
     pub(super) fn nothing(&self, _: &mut Analyzer<'_>) {}
 
-    /// Commits, with the content of files only where they are asked for.
+    /// Commits, with the content of files only on request.
     pub(super) fn log(&self, analyzer: &mut Analyzer<'_>) {
         if self.arguments.has(&["-p", "-u", "--patch"]) {
             return self.shown(analyzer);
@@ -55,7 +55,7 @@ impl GitCall {
         }
     }
 
-    /// Files to look at: after `--`, or any operand, where `REVISION:PATH` names one as well.
+    /// Shown files: after `--`, or any operand, where `REVISION:PATH` names one as well.
     pub(super) fn shown(&self, analyzer: &mut Analyzer<'_>) {
         self.outputs(analyzer);
         for operand in self.paths().unwrap_or(&self.arguments.operands) {
@@ -70,14 +70,14 @@ impl GitCall {
         }
     }
 
-    /// `rev-parse REVISION:PATH`: the hash names what is in the file.
+    /// `rev-parse REVISION:PATH`: the hash identifies the content of the file.
     pub(super) fn parsed(&self, analyzer: &mut Analyzer<'_>) {
         for path in self.arguments.operands.iter().filter_map(path_of) {
             analyzer.reads(&path, self.command);
         }
     }
 
-    /// `hash-object`, whose files may be named on its input.
+    /// `hash-object`. Its input may name files.
     pub(super) fn hashed(&self, analyzer: &mut Analyzer<'_>) {
         self.shown(analyzer);
         if self.arguments.has(&["--stdin-paths"]) {
@@ -85,37 +85,37 @@ impl GitCall {
         }
     }
 
-    /// `cat-file`, which takes names from its input as well.
+    /// `cat-file`. Its input may name objects as well.
     pub(super) fn objects(&self, analyzer: &mut Analyzer<'_>) {
         self.shown(analyzer);
         if !self.arguments.flags.iter().any(|(flag, _)| flag.starts_with("--batch")) {
             return;
         }
         for name in batches::lines(analyzer.input()) {
-            // A hash names no file.
+            // A hash does not name a file.
             if let Some((_, path)) = name.text.split_once(':') {
                 analyzer.reads(&name.with(path), self.command);
             }
         }
     }
 
-    /// `add`: with `-f` files that git ignores are copied as well.
+    /// `add`: with `-f`, ignored files are copied as well.
     pub(super) fn add(&self, analyzer: &mut Analyzer<'_>) {
         if self.arguments.has(&["-f", "--force"]) {
             self.arguments.operands.iter().for_each(|file| analyzer.reads(file, self.command));
         }
     }
 
-    /// The names of files that are printed, after the first `skipped` operands.
+    /// Printed names of files, after the first `skipped` operands.
     fn listed(&self, analyzer: &mut Analyzer<'_>, skipped: usize) {
-        // What is printed beside a name may be another one.
+        // Text that is printed with a name may look like another name.
         if self.arguments.has(&["--format", "--line-prefix"]) {
             return;
         }
         let paths = self.paths().unwrap_or(self.arguments.operands.get(skipped..).unwrap_or_default());
         let is_excluded = |path: &&Field| path.text.starts_with(":!") || path.text.starts_with(":^");
         let files = paths.iter().filter(|path| !is_excluded(path)).map(|path| match path.kind {
-            // A pattern in quotes is one for git, which finds files in all directories.
+            // Git expands a quoted pattern, in all directories.
             FieldKind::Literal if path.text.contains(['*', '?', '[']) => {
                 Target::Glob(format!("**/{}", path.text))
             }
@@ -173,7 +173,7 @@ impl GitCall {
             None => self.arguments.operands.get(skipped..).unwrap_or_default(),
         };
         for path in paths {
-            // A pattern in quotes is one for git. One that starts with any name is a search.
+            // Git expands a quoted pattern. If its start matches any name, it is a search.
             let is_pattern = path.is_literal() && path.text.contains(['*', '?', '[']);
             if is_pattern && !path.text.starts_with(['*', ':']) {
                 analyzer.reads(&Field::new(path.text.as_str(), FieldKind::Glob), self.command);

@@ -1,4 +1,4 @@
-//! `git config`, and the commands that git runs: aliases, the programs that settings name, and what a subcommand is given.
+//! `git config`, and the commands that git runs: aliases, programs in settings, and commands in arguments.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::analysis::stream::Stream;
 use crate::programs::arguments::{self, Arguments};
 use crate::programs::start_up;
 
-/// Settings with a program that a shell runs: section, and name after any subsection.
+/// Settings with a command for a shell: the section, and the names after an optional subsection.
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("browser", &["cmd", "path"]),
     ("core", &["alternaterefscommand", "askpass", "editor", "fsmonitor", "gitproxy", "pager", "sshcommand"]),
@@ -39,7 +39,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("uploadpack", &["packobjectshook"]),
 ];
 
-/// Options that only look at settings.
+/// Options that only show settings.
 const LOOKING: &[&str] = &[
     "-l",
     "--list",
@@ -120,7 +120,7 @@ impl GitCall {
         }
     }
 
-    /// Another repository, and the programs that talk to it.
+    /// Another repository, and the programs that connect to it.
     pub(super) fn connects(&self, analyzer: &mut Analyzer<'_>) {
         let is_clone = self.subcommand == "clone";
         for program in self
@@ -139,18 +139,18 @@ impl GitCall {
         }
     }
 
-    /// `send-email`: programs that its options name.
+    /// `send-email`: programs in its options.
     pub(super) fn mails(&self, analyzer: &mut Analyzer<'_>) {
         self.arguments.operands.iter().for_each(|file| analyzer.reads(file, self.command));
     }
 }
 
-/// Files with settings are included in each other. Deeper ones are not read.
+/// Settings files include each other. Deeper ones are not read.
 const MAX_INCLUDED: usize = 4;
 
 impl Analyzer<'_> {
-    /// The settings that variables hold: `GIT_CONFIG_COUNT` with keys and values, `GIT_CONFIG_PARAMETERS`; and those in the files of
-    /// the user and the repository, if this script wrote them.
+    /// The settings in variables: `GIT_CONFIG_COUNT` with keys and values, `GIT_CONFIG_PARAMETERS`. Also the files of the user
+    /// and the repository, if this script wrote them.
     pub(super) fn git_settings_outside(&mut self) {
         let variables = std::rc::Rc::clone(self.state.exports.variables());
         for variable in variables.iter() {
@@ -206,8 +206,8 @@ impl Analyzer<'_> {
         self.written_by_others("git").filter(is_settings).any(is_unknown)
     }
 
-    /// The address of a repository: a command talks to `ext::COMMAND`, in which a blank in a word is `% `, and the program
-    /// `git-remote-NAME` to `NAME::…`.
+    /// The address of a repository. `ext::COMMAND` runs the command, in which `% ` is a blank within a word. `NAME::…` runs the
+    /// program `git-remote-NAME`.
     pub(super) fn connected(&mut self, address: &Field) {
         const BLANK: char = '\u{1}';
         let Some((name, command)) = address.text.split_once("::") else {
@@ -272,11 +272,11 @@ impl Analyzer<'_> {
         self.git_includes = depth;
     }
 
-    /// Runs an alias that this script defined; whether there is one.
+    /// Runs an alias that this script defined. Returns whether there is one.
     pub(super) fn known_git_alias(&mut self, name: &str, rest: &[Field]) -> bool {
         let name = name.to_ascii_lowercase();
         let Some(alias) = self.state.disk.git_aliases.get(&name).cloned() else { return false };
-        // An alias does not stand for itself.
+        // An alias does not expand itself.
         self.restoring(
             |analyzer| &mut analyzer.state.disk.git_aliases,
             |analyzer| {
@@ -306,7 +306,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A helper for passwords: code after `!`, the path of a program, or the end of the name `git-credential-NAME`.
+    /// A credential helper: code after `!`, the path of a program, or the end of the name `git-credential-NAME`.
     fn credential_helper(&mut self, value: &Field) {
         let code =
             value.text.strip_prefix('!').or(Some(value.text.as_str()).filter(|text| text.contains('/')));
@@ -319,7 +319,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// What a setting lets git run: a program, or an alias, which is run now as far as we know.
+    /// What a setting makes git run: a program, or an alias. We assume that the alias runs now.
     pub(super) fn git_setting(&mut self, key: &str, value: &Field) {
         let written = key;
         let key = key.to_ascii_lowercase();
@@ -359,7 +359,7 @@ impl Analyzer<'_> {
     }
 }
 
-/// The words of an alias, in which git knows quotes and backslashes, but no expansions.
+/// The words of an alias. Git handles quotes and backslashes in it, but no expansions.
 fn words_of_alias(alias: &str) -> Vec<String> {
     let (mut words, mut word) = (Vec::new(), None::<String>);
     let mut quote = None;
@@ -381,7 +381,7 @@ fn words_of_alias(alias: &str) -> Vec<String> {
 }
 
 impl GitCall {
-    /// It writes where a value is given, or something is removed or renamed.
+    /// It writes if a value is given, or something is removed or renamed.
     pub(super) fn config(&self, analyzer: &mut Analyzer<'_>) {
         let arguments = &self.arguments;
         let file = arguments.value(&["-f", "--file"]);
@@ -400,15 +400,15 @@ impl GitCall {
         }
     }
 
-    /// The file of the user or of the machine. That of the repository is git's own.
+    /// The file of the user or of the machine. The repository's file belongs to git itself.
     fn scoped(&self, analyzer: &mut Analyzer<'_>, arguments: &Arguments) {
-        // Git takes what is short for one option.
+        // Git accepts an abbreviation of an option.
         let has = |option: &str| {
             arguments.flags.iter().any(|(flag, _)| flag.len() > 3 && option.starts_with(flag.as_str()))
         };
         let home = analyzer.home().map(|home| format!("{}/.gitconfig", home.trim_end_matches('/')));
         let of_user = || home.map_or_else(|| Field::unknown("~/.gitconfig"), Field::literal);
-        // A word directly after `config` that is not known may be the option.
+        // An unknown word directly after `config` may be the option.
         let unknown = || self.rest.first().filter(|first| is_wholly_unknown(first)).cloned();
         let (option, file) = if has("--global") {
             ("--global", Some(of_user()))
@@ -423,7 +423,7 @@ impl GitCall {
     }
 }
 
-/// What is changed: key and value. None where settings are only shown.
+/// The changed key and value. `None` if settings are only shown.
 fn changed(arguments: &Arguments) -> Option<&[Field]> {
     let (action, operands) = match arguments.operands.split_first() {
         Some((first, rest)) if matches!(first.text.as_str(), "get" | "list") => (None, rest),

@@ -5,7 +5,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::programs::arguments::Flags;
 use crate::programs::program::{Subcommand, SubcommandAction};
 
-/// What git takes of the options of `git diff`; `-U`, `-M`, `-B` and their like have a value only in the same word.
+/// The options of `git diff` that many subcommands accept; `-U`, `-M`, `-B` and similar have a value only in the same word.
 macro_rules! diff {
     () => {
         "-S= -G= -O=r -l= -I= -U? -M? -C? -B? -X? --diff-filter= --output= --anchored= --diff-algorithm= --word-diff-regex= --ws-error-highlight= --src-prefix= --dst-prefix= --line-prefix= --inter-hunk-context= --ignore-matching-lines= --find-object= --skip-to= --rotate-to= --output-indicator-new= --output-indicator-old= --output-indicator-context= --color-moved-ws="
@@ -29,7 +29,7 @@ const fn git(
     Subcommand { names, options, action: SubcommandAction::Git(run) }
 }
 
-/// It changes what is checked out, or the index.
+/// It changes the checkout or the index.
 const fn checkout(
     names: &'static [&'static str],
     options: Flags,
@@ -38,7 +38,7 @@ const fn checkout(
     Subcommand { names, options, action: SubcommandAction::GitCheckout(run) }
 }
 
-/// `-f` and `-s` take a value in some, and none in others. An option that is not listed takes none, so that what follows is not
+/// `-f` and `-s` take a value in some subcommands only. An unlisted option takes none, so that its following word is not
 /// overlooked.
 #[rustfmt::skip]
 pub(super) const SUBCOMMANDS: &[Subcommand] = &[
@@ -96,7 +96,7 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
     checkout(&["citool", "filter-repo", "gui", "lfs", "merge-file", "merge-index", "mergetool", "p4", "subtree", "svn"], "", GitCall::unknown),
     git(&["rev-parse"], "--path-format= --prefix=", GitCall::parsed),
     checkout(&["symbolic-ref"], "-m=", GitCall::nothing),
-    // Their operands are not files, or they do nothing to them.
+    // Their operands are not files, or do not change.
     git(&[
         "check-attr", "check-ignore", "check-mailmap", "check-ref-format", "cherry",
         "count-objects", "describe", "for-each-ref", "fsck", "gc", "help", "ls-tree", "maintenance", "merge-base",

@@ -1,5 +1,5 @@
-//! Code that runs something that its text does not show as one argument: a variable, a value that it is given, a function with
-//! another name. Then each text in the code may be what it runs.
+//! Code that runs something that is not visible as one argument: a variable, a value that it gets, a function with another name.
+//! Then each text in the code may be what it runs.
 
 use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
@@ -42,7 +42,7 @@ fn texts(language: Option<SourceLanguage>, code: &str) -> Vec<InlineCall> {
     found
 }
 
-/// Several texts after each other are the words of a command.
+/// Several texts in a row are the words of a command.
 fn end_list(list: &mut Vec<Field>, found: &mut Vec<InlineCall>) {
     let words = std::mem::take(list);
     if words.len() > 1 {

@@ -1,4 +1,4 @@
-//! Commands that a language has a notation of its own for: recipes of make, backticks, pipes of awk.
+//! Commands in a special notation: recipes of make, backticks, pipes of awk.
 
 use crate::analysis::field::Field;
 use crate::programs::inline_calls::texts::literal;
@@ -29,7 +29,7 @@ pub(crate) fn with_make_variables(text: &str) -> Option<String> {
     Some(expanded)
 }
 
-/// The lines of a makefile that a shell runs: those after a tab, and what follows a `;` after the targets.
+/// The lines of a makefile that a shell runs: those after a tab, and the text after `;` in a rule.
 pub(super) fn recipes(code: &str) -> Vec<InlineCall> {
     let code = code.replace("\\\n", " ");
     let lines = code.lines().filter_map(|line| match line.strip_prefix('\t') {
@@ -50,7 +50,7 @@ pub(super) fn recipes(code: &str) -> Vec<InlineCall> {
     found
 }
 
-/// A text up to the bracket that closes one before it.
+/// A text up to the closing counterpart of a bracket before it.
 fn before_close(text: &str) -> &str {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
@@ -64,7 +64,7 @@ fn before_close(text: &str) -> &str {
     text
 }
 
-/// What Tcl and Expect run: `exec CODE`, `spawn CODE`, `open "|CODE"`.
+/// Commands that Tcl and Expect run: `exec CODE`, `spawn CODE`, `open "|CODE"`.
 pub(super) fn tcl(code: &str) -> Vec<InlineCall> {
     let mut found = Vec::new();
     for start in ["exec ", "spawn ", "open \"|", "open {|", "open |"] {
@@ -110,7 +110,7 @@ fn without_variables(recipe: &str) -> String {
     text
 }
 
-/// What Perl, Ruby and PHP run: `` `…` ``, `qx(…)`, `%x(…)`.
+/// Commands that Perl, Ruby and PHP run: `` `…` ``, `qx(…)`, `%x(…)`.
 pub(super) fn in_backticks(code: &str) -> Vec<InlineCall> {
     let mut found: Vec<InlineCall> = code
         .split('`')
@@ -134,7 +134,7 @@ pub(super) fn in_backticks(code: &str) -> Vec<InlineCall> {
     found
 }
 
-/// What awk pipes to and from: `print | "…"`, `"…" | getline`.
+/// Commands that awk pipes to and from: `print | "…"`, `"…" | getline`.
 pub(super) fn piped(code: &str) -> Vec<InlineCall> {
     let mut found = Vec::new();
     let mut rest = code;

@@ -1,11 +1,11 @@
-//! The functions of other languages that run a command, or do what a command does.
+//! The functions of other languages that run a command, or act like one.
 
 use crate::programs::languages::SourceLanguage;
 
 /// Functions that run a command, or do what a command does.
 pub(super) struct Runner {
     pub(super) names: &'static [&'static str],
-    /// The code before the name ends with one of these; empty for anything.
+    /// The code before the name ends with one of these. Empty for any code.
     pub(super) owners: &'static [&'static str],
     /// The languages that have them; empty for any.
     pub(super) languages: &'static [SourceLanguage],
@@ -22,7 +22,7 @@ pub(super) enum RunnerArguments {
     TextOrWords,
     /// The words of a command.
     Words,
-    /// A program, and then the words of a command with its name.
+    /// A program, and then the words of a command including its name.
     NameAndWords,
     /// The same after a mode.
     ModeNameAndWords,
@@ -91,7 +91,7 @@ pub(super) const RUNNERS: &[Runner] = &[
 ];
 
 impl RunnerArguments {
-    /// Whether it is a command, and not files.
+    /// Whether the arguments are a command, and not files.
     pub(super) fn runs(self) -> bool {
         !matches!(self, RunnerArguments::Operands(_))
     }

@@ -5,7 +5,7 @@ use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::{Field, FieldBuilder};
 use crate::programs::inline_calls::is_part;
 
-/// The arguments of a call as far as they are texts. Named ones and those that are something else at the end are left out.
+/// The arguments of a call, as far as they are texts. Named arguments and other values at the end are left out.
 #[derive(Default)]
 pub(super) struct Arguments {
     pub(super) words: Vec<Field>,
@@ -30,7 +30,7 @@ impl Arguments {
                     arguments.is_list |= arguments.words.is_empty();
                     depth += 1;
                 }
-                // Of a call or an index inside of it, nothing is known.
+                // A call or an index inside it is unknown.
                 '[' | '(' | '{' => {
                     word.get_or_insert_default().unknown("$x", Quoting::Quoted);
                     rest = after_bracket(rest);
@@ -62,7 +62,7 @@ impl Arguments {
         if !is_named {
             arguments.words.extend(word.map(|word| word.finish(false)));
         }
-        // What follows the texts is a callback, or options.
+        // The texts are followed by a callback or options.
         while arguments.words.len() > 1 && arguments.words.last().is_some_and(is_wholly_unknown) {
             arguments.words.pop();
         }
@@ -70,7 +70,7 @@ impl Arguments {
     }
 }
 
-/// The rest after the bracket that closes one.
+/// The rest after the bracket that closes one before it.
 fn after_bracket(mut rest: &str) -> &str {
     let mut depth = 1_usize;
     while let Some(c) = rest.chars().next() {
@@ -91,7 +91,7 @@ fn after_bracket(mut rest: &str) -> &str {
     rest
 }
 
-/// A text in quotes, and the rest after it: also with a prefix (`r"…"`), in three quotes, and with parts that are not known.
+/// A quoted text, and the rest after it: also with a prefix (`r"…"`), in three quotes, and with unknown parts.
 pub(super) fn literal(code: &str) -> Option<(Field, &str)> {
     let letters = code.bytes().take(2).take_while(|byte| b"rRbBuUfF".contains(byte)).count();
     let (prefix, rest) = code.split_at_checked(letters)?;
@@ -126,7 +126,7 @@ pub(super) fn literal(code: &str) -> Option<(Field, &str)> {
     }
 }
 
-/// Adds what an escape stands for; the rest after it.
+/// Adds the character of an escape. Returns the rest after it.
 fn escape<'a>(rest: &'a str, text: &mut FieldBuilder) -> &'a str {
     let Some(c) = rest.chars().next() else { return rest };
     let after = rest.get(c.len_utf8()..).unwrap_or_default();
@@ -194,7 +194,7 @@ pub(crate) fn joined_texts(code: &str) -> Vec<String> {
     found
 }
 
-/// The texts after a name in an object of JSON, up to its end.
+/// The texts after a name in a JSON object, up to its end.
 pub(crate) fn json_values(text: &str) -> Vec<Field> {
     let (mut values, mut rest, mut is_value) = (Vec::new(), text, false);
     while let Some(c) = rest.chars().next() {

@@ -108,7 +108,7 @@ pub const ALLOW_WRITE: [&str; 3] = [SANDBOX, "filesystem", "allowWrite"];
 
 /// Variables of Claude Code's sessions on machines that are not the user's, which start without a sandbox whatever the settings say, and of other
 /// settings files.
-pub const FOREIGN: [&str; 3] =
+pub const OTHER_SETTINGS_VARIABLES: [&str; 3] =
     ["CLAUDE_CODE_REMOTE", "CLAUDE_CODE_ENVIRONMENT_KIND", "CLAUDE_CODE_MANAGED_SETTINGS_PATH"];
 
 impl EffectiveSandbox {
@@ -122,7 +122,7 @@ impl EffectiveSandbox {
 
     /// A file that Claude Code may ignore.
     #[must_use]
-    pub fn doubtful(&self) -> Option<SandboxGap> {
+    pub fn ignorable_file(&self) -> Option<SandboxGap> {
         let gap = |source: &SettingsSource| {
             Some(SandboxGap::Doubtful { file: source.name.clone(), why: source.doubt.clone()? })
         };

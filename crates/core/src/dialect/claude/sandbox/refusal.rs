@@ -12,7 +12,7 @@ pub enum SandboxRefusal {
 }
 
 /// What the operating system says, in the words of most programs. Each program has its own spelling.
-const SAID: [(&str, SandboxRefusal); 5] = [
+const REFUSAL_TEXTS: [(&str, SandboxRefusal); 5] = [
     ("permission denied", SandboxRefusal::Unreadable),
     ("read-only file system", SandboxRefusal::Unwritable),
     ("read-only filesystem", SandboxRefusal::Unwritable),
@@ -24,7 +24,7 @@ const SAID: [(&str, SandboxRefusal); 5] = [
 #[must_use]
 pub fn refusal_in(line: &str) -> Option<SandboxRefusal> {
     let line = line.to_ascii_lowercase();
-    SAID.iter().find(|(said, _)| line.contains(said)).map(|(_, refusal)| *refusal)
+    REFUSAL_TEXTS.iter().find(|(said, _)| line.contains(said)).map(|(_, refusal)| *refusal)
 }
 
 /// The words of Claude Code for a call that a permission rule refuses.

@@ -51,7 +51,7 @@ const READING: [&str; 13] = [
     "read", "cat", "view", "open", "load", "fetch", "get", "show", "search", "grep", "find", "query",
     "contents",
 ];
-const LOOKING: [&str; 7] = ["list", "ls", "stat", "info", "tree", "exists", "metadata"];
+const LISTING: [&str; 7] = ["list", "ls", "stat", "info", "tree", "exists", "metadata"];
 
 /// Whether a tool is not one of Claude Code's own that this version knows.
 pub fn is_foreign(tool: &str) -> bool {
@@ -72,7 +72,7 @@ pub fn access(tool: &str) -> Option<Access> {
     match (has(&WRITING), has(&READING)) {
         (true, true) => Some(Access::Link),
         (true, false) => Some(Access::Write),
-        (false, _) if has(&LOOKING) && !has(&["read", "contents"]) => None,
+        (false, _) if has(&LISTING) && !has(&["read", "contents"]) => None,
         (false, true) => Some(Access::Read),
         (false, false) => Some(Access::Link),
     }

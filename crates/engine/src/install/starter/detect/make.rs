@@ -4,14 +4,14 @@ use super::manifests::{self, Recipe};
 use super::script_text::only_checks;
 use super::{CheckKind, Package, ProjectCheck, ProjectKind};
 
-/// Programs that other checks run as well: a target that names one of them does the same again.
+/// Programs that other checks run as well. A target with one of them would repeat it.
 const OTHERS: [&str; 26] = [
     "bun", "bunx", "cargo", "eslint", "flake8", "go", "golangci", "jest", "just", "make", "mypy", "node",
     "npm", "npx", "pnpm", "poetry", "pylint", "pyright", "pytest", "python", "python3", "ruff", "tox", "uv",
     "vitest", "yarn",
 ];
 
-/// The first file with targets that help: for what nothing else gave a command for, and for what the others do not look at.
+/// The first file with useful targets: those without a command so far, and those that the other checks do not cover.
 pub(super) fn detect(package: &Package<'_>, found: &[ProjectKind]) -> Option<ProjectKind> {
     type Read = fn(&str) -> Vec<Recipe<'_>>;
     let known: [(&'static str, &str, Read); 6] = [
@@ -41,7 +41,7 @@ pub(super) fn detect(package: &Package<'_>, found: &[ProjectKind]) -> Option<Pro
         let test = target(&["test", "tests"], CheckKind::Test);
         let has_either = |name: &str| recipes.iter().any(|recipe| recipe.name == name);
         let has_either = ["lint", "test", "tests"].into_iter().any(has_either);
-        // `check` usually means all of it.
+        // `check` usually includes both.
         let check = if has_either { None } else { target(&["check"], CheckKind::Test) };
         let checks: Vec<ProjectCheck> = [lint, test, check].into_iter().flatten().collect();
         if checks.is_empty() {

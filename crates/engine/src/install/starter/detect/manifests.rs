@@ -1,7 +1,7 @@
-//! The little that is read of manifests: whether a TOML table is there, keys and lists of strings in it, the targets of a Makefile
-//! and the recipes of a justfile. A reader for all of TOML would be a dependency for nothing else.
+//! Reads small parts of manifests: TOML tables with keys and lists of strings, the targets of a Makefile, and the recipes of a
+//! justfile. A full TOML parser would be one more dependency.
 
-/// The lines of a table, without those of its own tables.
+/// The lines of a table, without its subtables.
 fn table<'a>(text: &'a str, name: &str) -> Option<Vec<&'a str>> {
     let header = format!("[{name}]");
     let mut lines = text.lines().map(|line| without_comment(line).trim());
@@ -49,7 +49,7 @@ pub(super) fn lists(text: &str, name: &str) -> Vec<(String, Vec<String>)> {
     all
 }
 
-/// Adds the strings of a line; whether the list ends in it.
+/// Adds the strings of a line. Returns whether the list ends in it.
 fn strings(line: &str, found: &mut Vec<String>) -> bool {
     let mut rest = line;
     while let Some(at) = rest.find(['"', '\'', ']']) {
@@ -86,7 +86,7 @@ pub(super) struct Recipe<'a> {
     pub(super) lines: Vec<&'a str>,
 }
 
-/// What stands at the start of a rule: its names, what they need, and a command in the same line.
+/// The start of a rule: its names, its dependencies, and a command on the same line.
 struct RuleHead<'a> {
     names: Vec<&'a str>,
     needs: Vec<&'a str>,

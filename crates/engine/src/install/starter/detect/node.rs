@@ -30,7 +30,7 @@ const SCRIPTS: [(CheckKind, &[&str]); 4] = [
     (CheckKind::Test, &["test", "test:run", "test:ci", "test:unit", "unit"]),
 ];
 
-/// Linters by the package that brings them, and how they check everything.
+/// Linters by their packages, and their commands for the whole project.
 const LINTERS: [(&str, &str); 5] = [
     ("eslint", "eslint ."),
     ("@biomejs/biome", "biome check"),
@@ -39,13 +39,13 @@ const LINTERS: [(&str, &str); 5] = [
     ("standard", "standard"),
 ];
 
-/// What `check` may run, where no other script is named after it.
+/// What `check` may run, if no other script has its name.
 const CHECKERS: [(CheckKind, &[&str]); 2] = [
     (CheckKind::Types, &["svelte-check", "astro", "tsc", "vue-tsc"]),
     (CheckKind::Lint, &["eslint", "biome", "xo", "oxlint", "standard", "prettier"]),
 ];
 
-/// What looks at the whole tree, or runs the scripts of all workspaces. Where the root has such a script, members need none of their own.
+/// Scripts that cover the whole tree, or run the scripts of all workspaces. If the root has such a script, members need none.
 const FOR_ALL: [&str; 18] = [
     "--workspaces",
     "-ws",
@@ -78,7 +78,7 @@ impl<'a> PackageScripts<'a> {
         self.0?.get(name)?.as_str()
     }
 
-    /// A script and those that it runs, each once.
+    /// A script and the scripts that it runs, each once.
     fn with_called(&self, name: &str) -> Vec<&'a str> {
         let mut found: Vec<&str> = self
             .0
@@ -109,7 +109,7 @@ impl<'a> PackageScripts<'a> {
         !own.contains("no test specified") && only_checks(&self.text(name))
     }
 
-    /// The scripts that check, one of a kind, without those that another of them runs.
+    /// The scripts that check, one of each kind, except those that another one runs.
     fn checks(&self) -> Vec<(CheckKind, &'a str)> {
         let mut found: Vec<(CheckKind, &str)> = Vec::new();
         for (kind, names) in SCRIPTS {
@@ -151,14 +151,14 @@ fn package_json(package: &Package<'_>) -> Value {
     serde_json::from_str(&package.read("package.json").unwrap_or_default()).unwrap_or_default()
 }
 
-/// A package manager, and how it runs a tool.
+/// A package manager, and its way to run a tool.
 struct Manager {
     name: &'static str,
     execute: &'static str,
 }
 
 impl Manager {
-    /// By lock file, else by what `packageManager` says. A workspace is installed by the manager of the whole.
+    /// By lock file, else by `packageManager`. A workspace uses the manager of its root.
     fn of(package: &Package<'_>) -> Manager {
         let locks = [
             ("pnpm-lock.yaml", "pnpm"),
@@ -176,7 +176,7 @@ impl Manager {
             Some("pnpm") => Manager { name: "pnpm", execute: "pnpm exec" },
             Some("yarn") => Manager { name: "yarn", execute: "yarn" },
             Some("bun") => Manager { name: "bun", execute: "bunx" },
-            // npx alone would download a package of that name where it is not installed.
+            // npx alone would download a missing package.
             _ => Manager { name: "npm", execute: "npx --no-install" },
         }
     }
@@ -228,7 +228,7 @@ fn one(package: &Package<'_>) -> Option<ProjectKind> {
     {
         checks.push(ProjectCheck::new(CheckKind::Lint, format!("{} {command}", manager.execute)));
     }
-    // `bun test` is another thing than the script of that name.
+    // `bun test` is not the script with that name.
     checks.extend(
         found.iter().map(|(kind, name)| ProjectCheck::new(*kind, format!("{} run {name}", manager.name))),
     );
@@ -237,7 +237,7 @@ fn one(package: &Package<'_>) -> Option<ProjectKind> {
     Some(ProjectKind { file: "package.json", folder: package.folder.into(), checks, edits })
 }
 
-/// The compiler itself, where no script runs it. A project of references compiles nothing of its own.
+/// The compiler itself, if no script runs it. A project of references compiles nothing itself.
 fn compiler(package: &Package<'_>, json: &Value) -> Option<ProjectCheck> {
     let config = package.read("tsconfig.json")?;
     let scripts = PackageScripts::of(json);
@@ -250,7 +250,7 @@ fn compiler(package: &Package<'_>, json: &Value) -> Option<ProjectCheck> {
     Some(ProjectCheck::new(CheckKind::Types, format!("{} tsc --noEmit", Manager::of(package).execute)))
 }
 
-/// What can look at single files.
+/// The tool that can check single files.
 fn edits(json: &Value, execute: &str) -> Option<EditCheck> {
     let known = [
         ("eslint", "eslint {files}"),

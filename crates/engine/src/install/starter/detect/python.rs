@@ -24,7 +24,7 @@ impl PythonProject<'_> {
         self.text.contains(tool) || files.iter().any(|file| self.package.exists(file))
     }
 
-    /// What starts a tool of the project. uv installs only some groups of dependencies unless others are named.
+    /// The command that starts a tool of the project. uv installs only some groups of dependencies unless others are named.
     fn runner(&self, tool: &str) -> String {
         if self.package.has_lock("uv.lock") {
             match self.other_group(tool) {
@@ -40,7 +40,7 @@ impl PythonProject<'_> {
         }
     }
 
-    /// The group of dependencies that has the tool, unless it is installed by default.
+    /// The group of dependencies with the tool, unless it is installed by default.
     fn other_group(&self, tool: &str) -> Option<String> {
         let is_tool = |needed: &String| {
             needed

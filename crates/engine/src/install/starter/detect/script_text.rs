@@ -1,6 +1,6 @@
-//! What a script of a package or a recipe does, as far as its text tells: whether it only checks, and which programs it names.
+//! What the script of a package or a recipe does, judging by its text: whether it only checks, and which programs it names.
 
-/// Options that make a linter or a formatter change files, or a test replace what it compares with.
+/// Options that make a linter or a formatter change files, or a test replace its snapshots.
 const WRITING: [&str; 9] = [
     "--write",
     "--fix",
@@ -16,7 +16,7 @@ const WRITING: [&str; 9] = [
 /// Options with which a program never ends.
 const WATCHING: [&str; 4] = ["--watch", "--watchAll", "--ui", "watch"];
 
-/// Formatters that change files unless this is said: the program with its subcommand, and the options.
+/// Formatters that change files unless one of these options is given: the program with its subcommand, and the options.
 const FORMATTERS: [(&str, &[&str]); 5] = [
     ("cargo fmt", &["--check"]),
     ("ruff format", &["--check", "--diff"]),
@@ -25,7 +25,7 @@ const FORMATTERS: [(&str, &[&str]); 5] = [
     ("go fmt", &["-n"]),
 ];
 
-/// Programs whose `-w` writes, and those that watch with it.
+/// Programs for which `-w` writes, and those for which it watches.
 const SHORT_WRITERS: [&str; 4] = ["prettier", "gofmt", "goimports", "shfmt"];
 const SHORT_WATCHERS: [&str; 3] = ["tsc", "vue-tsc", "mocha"];
 

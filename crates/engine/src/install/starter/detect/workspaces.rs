@@ -1,4 +1,4 @@
-//! The members of a monorepo, as its own files name them.
+//! The members of a monorepo, from its own files.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use shell_effects::glob::{self, Glob};
 /// Folders below folders, as far as `**` looks.
 const MAX_DEPTH: usize = 4;
 
-/// What is never a member.
+/// Folders that are never members.
 const IGNORED: [&str; 5] = ["node_modules", "target", "dist", "build", "vendor"];
 
 /// The patterns of `package.json` (npm, yarn, bun) or `pnpm-workspace.yaml`.
@@ -47,7 +47,7 @@ pub(super) fn of_go(text: &str) -> Vec<String> {
     found.iter().map(|folder| folder.trim_matches('"').to_owned()).collect()
 }
 
-/// The folders that the patterns name and that have the file, relative to the root and in order. The root is not one of them.
+/// The folders that match the patterns and have the file, relative to the root and in order, without the root itself.
 pub(super) fn folders(root: &Path, patterns: &[String], file: &str) -> Vec<String> {
     let (without, with): (Vec<&str>, Vec<&str>) =
         patterns.iter().map(String::as_str).partition(|pattern| pattern.starts_with('!'));
