@@ -122,18 +122,18 @@ impl Analyzer<'_> {
         let is_exec = is_bare_exec(&fields);
         if !is_exec {
             self.streams.has_inputs = had_inputs;
+            return OpenRedirections::default();
         }
-        if is_exec {
-            self.streams.opened.append(&mut redirected.opened);
-            if self.streams.opened.len() > MAX_OPENED {
-                self.streams.opened.truncate(MAX_OPENED);
-                self.doubt(Doubt::TooMany("open files"));
-            }
-        }
-        if is_exec {
-            OpenRedirections { to_file: redirected.to_file, input }
-        } else {
-            OpenRedirections::default()
+        self.opened(redirected.opened);
+        OpenRedirections { to_file: redirected.to_file, input }
+    }
+
+    /// `exec` opened these files for writing.
+    fn opened(&mut self, mut files: Vec<Field>) {
+        self.streams.opened.append(&mut files);
+        if self.streams.opened.len() > MAX_OPENED {
+            self.streams.opened.truncate(MAX_OPENED);
+            self.doubt(Doubt::TooMany("open files"));
         }
     }
 

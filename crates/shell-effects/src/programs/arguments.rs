@@ -46,13 +46,13 @@ impl Arguments {
     }
 
     /// The values of all flags that are described as taking this: the letter after `=`.
-    pub(crate) fn values_of<'a>(&'a self, flags: Flags, kind: u8) -> impl Iterator<Item = &'a Field> {
+    pub(crate) fn values_of(&self, flags: Flags, kind: u8) -> impl Iterator<Item = &Field> {
         let found = self.flags.iter().filter(move |(name, _)| file_access(flags, name) == Some(kind));
         found.filter_map(|(_, value)| value.as_ref())
     }
 
     /// The code in the program's own language that its options hold, in order.
-    pub(crate) fn code<'a>(&'a self, flags: Flags) -> impl Iterator<Item = &'a Field> {
+    pub(crate) fn code(&self, flags: Flags) -> impl Iterator<Item = &Field> {
         let is_code = move |name: &str| matches!(file_access(flags, name), Some(b'e' | b'b'));
         let found = self.flags.iter().filter(move |(name, _)| is_code(name));
         found.filter_map(|(_, value)| value.as_ref())

@@ -109,42 +109,18 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.written_code(file, call.command, "awk", Language::Other);
         }
     }
-    for code in arguments.code(call.program.options) {
-        analyzer.acts_by(&code.shown(), call.command);
-        analyzer.inline_code("awk", code.shown());
-    }
-    let has_code = arguments.code(call.program.options).next().is_some();
-    if next.is_none() && !has_code && !arguments.has(FILES) {
-        if let Some(program) = files.first() {
+    let codes: Vec<&Field> = arguments.code(call.program.options).collect();
+    if next.is_none() && codes.is_empty() && !arguments.has(FILES) {
+        let (program, rest) = files.split_first().map_or((None, files), |(first, rest)| (Some(first), rest));
+        files = rest;
+        if let Some(program) = program {
             writes_own_files = uses_own_names(&program.text);
-            let does = code_access::of("awk", &program.text);
-            if does.runs || does.writes {
-                analyzer.acts_by(&program.shown(), call.command);
-            }
-            // All of it is the output of another command.
-            if is_wholly_unknown(program) {
-                analyzer.unknown_code("awk", program.shown());
-            }
-            // Values of variables may be names of files.
-            let given = arguments
-                .values(&["-v", "--assign"])
-                .chain(files.iter().skip(1).filter(|file| is_variable(file)));
-            let assigned = given.filter_map(|given| Some((given, given.text.split_once('=')?)));
-            let mut text = program.shown();
-            let mut values = Vec::new();
-            for (given, (name, value)) in assigned {
-                if runs_variable(&program.text, name) {
-                    text = format!("{text}\n{}", awk_call(value));
-                }
-                values.push(given.with(value));
-            }
-            if program.text.contains("ARGV") {
-                values.extend(files.iter().skip(1).cloned());
-            }
-            redirected_by_awk(analyzer, &program.text, &values, call.command);
-            analyzer.inline_code_with("awk", text, values);
+            awk_program(analyzer, call, program, files);
         }
-        files = files.get(1..).unwrap_or_default();
+    }
+    for program in codes {
+        writes_own_files |= uses_own_names(&program.text);
+        awk_program(analyzer, call, program, files);
     }
     let in_place = arguments.values(&["-i", "--include"]).any(|library| library.text == "inplace");
     for file in files {
@@ -159,6 +135,35 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
         analyzer.reads(file, call.command);
     }
+}
+
+/// A program of awk, with the files and the variables after it.
+fn awk_program(analyzer: &mut Analyzer<'_>, call: &Call<'_>, program: &Field, files: &[Field]) {
+    let does = code_access::of("awk", &program.text);
+    if does.runs || does.writes {
+        analyzer.acts_by(&program.shown(), call.command);
+    }
+    // All of it is what another command prints.
+    if is_wholly_unknown(program) {
+        analyzer.unknown_code("awk", program.shown());
+    }
+    // Values of variables may be the names of files.
+    let variables = files.iter().filter(|file| is_variable(file));
+    let given = call.arguments.values(&["-v", "--assign"]).chain(variables);
+    let assigned = given.filter_map(|given| Some((given, given.text.split_once('=')?)));
+    let mut text = program.shown();
+    let mut values = Vec::new();
+    for (given, (name, value)) in assigned {
+        if runs_variable(&program.text, name) {
+            text = format!("{text}\n{}", awk_call(value));
+        }
+        values.push(given.with(value));
+    }
+    if program.text.contains("ARGV") {
+        values.extend(files.iter().cloned());
+    }
+    redirected_by_awk(analyzer, &program.text, &values, call.command);
+    analyzer.inline_code_with("awk", text, values);
 }
 
 /// The files that a program of awk may write: `print > "FILE"`, and `print > x` for the values of its variables.
