@@ -96,7 +96,7 @@ impl Backups {
             }
         }
         let beside =
-            BackupKind::ALL.map(|kind| FoundCopy { kind, time: String::new(), path: self.beside(kind) });
+            BackupKind::ALL.map(|kind| FoundCopy { kind, time: String::new(), path: self.legacy_path(kind) });
         found.extend(beside.into_iter().filter(|copy| copy.path.symlink_metadata().is_ok()));
         found.sort_by(|one, other| other.time.cmp(&one.time));
         found
