@@ -5,6 +5,7 @@ use crate::analysis::definitions::FunctionBody;
 use crate::analysis::disk::Disk;
 use crate::analysis::environment::Environment;
 use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::open_files::OpenInputs;
 use crate::analysis::state::State;
 use crate::analysis::stream::Stream;
 use crate::analysis::variables::SavedVariable;
@@ -35,6 +36,8 @@ pub(crate) struct Analyzer<'a> {
     pub(super) traps: Vec<(Field, State)>,
     /// Files that were taken out of git's index.
     untracked: Vec<Field>,
+    /// Whether the script changed git's index in a way that is not followed.
+    pub(crate) has_other_index: bool,
     /// Variables with more than their value used: `${x:-y}`.
     pub(super) operated: Vec<String>,
     /// Whether the words of the command at hand are those without a `TMPDIR`.
@@ -85,6 +88,7 @@ pub(super) struct Streams {
     pub(super) prints: Option<Stream>,
     /// The files that `exec` opened for writing.
     pub(super) opened: Vec<Field>,
+    pub(super) open_inputs: OpenInputs,
 }
 
 /// The functions that were defined, with the state there, and those that were called.
@@ -145,12 +149,14 @@ impl<'a> Analyzer<'a> {
                 has_process: false,
                 prints: None,
                 opened: Vec::new(),
+                open_inputs: OpenInputs::default(),
             },
             combinations: Combinations::default(),
             functions: FunctionLog::default(),
             jumps: Jumps::default(),
             traps: Vec::new(),
             untracked: Vec::new(),
+            has_other_index: false,
             operated: Vec::new(),
             without_tmpdir: false,
             git_includes: 0,

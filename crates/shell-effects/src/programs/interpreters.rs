@@ -61,7 +61,11 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let rest = without_dash(words.get(length..).unwrap_or_default());
     for file in options.values(&["--rcfile", "--init-file"]) {
         analyzer.reads(file, call.command);
-        analyzer.start_up_file(file, call.command);
+        if is_descriptor(file) {
+            analyzer.code_from_process(call.name, Language::NewShell, &[]);
+        } else {
+            analyzer.start_up_file(file, call.command);
+        }
     }
     start_up_files(analyzer, &options, call.command);
     // It only checks the syntax, unless that is switched off again or it is interactive.

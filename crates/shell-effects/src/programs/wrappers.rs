@@ -16,6 +16,7 @@ use crate::{Access, Quoting};
 
 /// Options of programs that take a command as a text.
 const SU: Flags = "-n= -w= -E= -u= -g= -G= -s= -c= -O= -I= -B= -T= --timeout= --interval= --command= --user= --group= --shell=";
+const FLOCK: Flags = "-w= -E= -c= --wait= --timeout= --conflict-exit-code= --command=";
 const SCRIPT: Flags = "-c= -E= -I=w -B=w -O=w -T=w -m= -o= --command= --echo= --log-in=w --log-out=w --log-io=w --log-timing=w \
     --logging-format= --output-limit=";
 /// Options of `xargs` and `parallel`.
@@ -70,7 +71,7 @@ pub(crate) const WRAPPERS: &[Program] = &[
     wraps(&["exec"], "-a=", 0),
     wraps(&["fakeroot", "fakeroot-ng", "fakeroot-sysv", "fakeroot-tcp"], "-l= -s=w -i=r -b= --lib= --faked=", 0).stdin(Stdin::Shell),
     wraps(&["firejail"], "", 0).stdin(Stdin::Shell),
-    command_text(&["flock"], SU, CommandText { operands: 1, takes_words: true, ..CommandText::NEW }),
+    command_text(&["flock"], FLOCK, CommandText { operands: 1, takes_words: true, ..CommandText::NEW }),
     wraps(&["timeout"], "-s= -k= --signal= --kill-after=", 1).controls(Control::Wrapper),
     wraps(&["ionice"], "-c= -n= -p= --class= --classdata=", 0),
     wraps(&[
@@ -332,7 +333,7 @@ pub(crate) fn run_command_text(analyzer: &mut Analyzer<'_>, call: &Call<'_>, tex
     let (operands, command) = rest.split_at_checked(text.operands.min(rest.len())).unwrap_or((&[], rest));
     // The command may read what is open.
     if call.program.name() == "flock" {
-        operands.iter().for_each(|file| analyzer.reads(file, call.command));
+        operands.iter().for_each(|file| locked(analyzer, call, file));
     }
     if text.writes_operands {
         operands.iter().for_each(|file| analyzer.touch(Access::Write, file, call.command));
@@ -364,6 +365,16 @@ pub(crate) fn run_command_text(analyzer: &mut Analyzer<'_>, call: &Call<'_>, tex
         analyzer.wrap(call.command, |analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
     } else {
         analyzer.wrap(call.command, |analyzer| analyzer.run_fields(command));
+    }
+}
+
+/// The file that `flock` locks: it is made if it is not there. A number is that of an open file.
+fn locked(analyzer: &mut Analyzer<'_>, call: &Call<'_>, file: &Field) {
+    analyzer.reads(file, call.command);
+    let is_number = file.text.bytes().all(|byte| byte.is_ascii_digit());
+    // An empty file with such a name is made by whatever locks something.
+    if !is_number && !file.text.ends_with("lock") {
+        analyzer.if_missing(&file.text, |analyzer| analyzer.touch(Access::Write, file, call.command));
     }
 }
 
