@@ -54,7 +54,7 @@ pub fn check(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects) -> Vec<
     for touch in &effects.touches {
         // A sourced file may also be read in other ways.
         let usage = file_checks::usage(effects, touch);
-        if !seen.insert((touch.access, touch.named(), touch.with_contents, usage)) {
+        if !seen.insert((touch.access, touch.named(), touch.with_contents, touch.brings, usage)) {
             continue;
         }
         if call.ground.budget.is_over() {
@@ -75,6 +75,7 @@ pub fn check(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects) -> Vec<
     }
     own_commands(call, effects, &mut found);
     found.extend(effects.unclear.iter().filter_map(|unclear| file_checks::removed(call, unclear)));
+    found.extend(effects.unclear.iter().filter_map(|unclear| file_checks::named_like_own(call, unclear)));
     tools(rules, call, effects, &mut found);
     let mut seen = HashSet::new();
     let unclear = effects.unclear.iter().filter(|unclear| seen.insert(*unclear));

@@ -134,8 +134,9 @@ fn undecidable(rules: &PermissionRules, examined: &ExaminedRequest<'_>) -> Optio
         }
     }
     let denies_files = rules.deny.iter().any(|rule| rule.compares_files(examined.request));
-    let is_unclear =
-        |unclear: &&Uncertainty| matches!(unclear, Uncertainty::Path { .. } | Uncertainty::WorkTree { .. });
+    let is_unclear = |unclear: &&Uncertainty| {
+        matches!(unclear, Uncertainty::Path { .. } | Uncertainty::Names { .. } | Uncertainty::WorkTree { .. })
+    };
     if denies_files
         && (examined.effects.unclear.iter().any(|unclear| is_unclear(&unclear))
             || examined.effects.touches.iter().any(|touch| touch.with_contents))

@@ -21,6 +21,7 @@ pub(crate) mod exports;
 pub(crate) mod extent;
 pub(crate) mod field;
 mod installed;
+pub(crate) mod open_files;
 pub(crate) mod parameters;
 pub(crate) mod program_words;
 pub(crate) mod redirections;

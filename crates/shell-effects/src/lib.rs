@@ -184,6 +184,16 @@ pub struct Effect {
     pub command: usize,
     /// The option that causes it, if the command would not do it otherwise: `sort -o`, `find -delete`.
     pub option: Option<String>,
+    pub brings: Brought,
+}
+
+/// What may come to a path besides the one file that its target names.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct Brought {
+    /// A directory with anything in it: by `mv`, `cp -r`, `ln -s` or from an archive.
+    pub directory: bool,
+    /// Files with any name that the pattern of the target matches, also names that are not there yet.
+    pub names: bool,
 }
 
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -374,6 +384,10 @@ pub fn writes(command: &str, home: Option<&str>) -> Option<Script> {
 }
 
 impl Effect {
+    pub(crate) fn new(access: Access, target: Target, base: Base, command: usize) -> Effect {
+        Effect { access, target, base, command, option: None, brings: Brought::default() }
+    }
+
     /// The path of a literal target, joined with its base.
     #[must_use]
     pub fn literal(&self) -> Option<String> {

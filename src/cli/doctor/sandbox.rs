@@ -282,7 +282,8 @@ fn command_line() -> Option<Check> {
 /// Tracked files that no command may read: git cannot read them either.
 fn tracked(installation: &Installation, compiled: &CompiledRules) -> Option<Check> {
     let root = &installation.root.folder;
-    let extent = Extent { tracked: true, untracked: false, ignored: false, only_changed: false };
+    let extent =
+        Extent { tracked: true, untracked: false, ignored: false, only_changed: false, untracks: false };
     let files = git::files_of(root, extent, &Budget::of_hook()).ok()??;
     let denied = files.iter().filter_map(|file| file.strip_prefix(root).ok()?.to_str());
     let denied: Vec<&str> =

@@ -37,6 +37,9 @@ pub(super) fn of_unclear(unclear: &Uncertainty) -> String {
         Uncertainty::Path { access, written, .. } => {
             format!("{} `{written}`, which is unknown before it runs", access.does())
         }
+        Uncertainty::Names { access, written, .. } => {
+            format!("{} `{written}`, whose name is not known before it runs", access.does())
+        }
         Uncertainty::WorkTree { command, .. } => format!("`{command}` may change any file of the work tree"),
         Uncertainty::Doubt(doubt) => doubt.to_string(),
         Uncertainty::Named { access: Access::Link, path } => {

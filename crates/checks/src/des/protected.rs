@@ -10,6 +10,7 @@ use conclaude_core::dialect::claude::layout::FOLDER;
 use conclaude_core::text::is_invisible;
 use conclaude_os::environment;
 use conclaude_store::root::{claude_folder, client_folder};
+use shell_effects::glob::{Glob, Kind};
 
 const CONFIG_NAMES: [&str; 3] = {
     let [preferred, other] = CONFIG_FILES;
@@ -223,6 +224,46 @@ impl ProtectedPaths {
             let is_above = |file: PathBuf| file != inside && file.starts_with(inside);
             inside != Path::new("") && client_files().any(is_above)
         })
+    }
+
+    /// Where protected files are, or may be: they need not exist.
+    fn possible(&self) -> impl Iterator<Item = PathBuf> {
+        let in_base = |base: &ProtectedFolder| {
+            let configs = CONFIG_NAMES.iter().map(PathBuf::from);
+            let settings = std::iter::once(PathBuf::from("settings.json"));
+            let names = client_files().chain(configs).chain(settings);
+            names
+                .filter(|name| (base.protects)(&name.to_string_lossy()))
+                .map(|name| base.real.join(folded_path(&name)))
+                .collect::<Vec<_>>()
+        };
+        let known = self.paths.iter().chain(&self.files).cloned();
+        self.bases.iter().flat_map(in_base).chain(known)
+    }
+
+    /// Whether protected files are below a directory, or would be.
+    #[must_use]
+    pub fn is_above(&self, real: &Path) -> bool {
+        let real = folded_path(real);
+        self.possible().any(|path| path != real && path.starts_with(&real))
+    }
+
+    /// A protected file, or a folder with such, that has a name like this pattern in a directory.
+    #[must_use]
+    pub fn named_like(&self, directory: &Path, pattern: &str, or_folder: bool) -> Option<PathBuf> {
+        let directory = folded_path(directory);
+        let glob = Glob::new(&folded(pattern), Kind::Name).ok()?;
+        let is_like = |name: &OsStr| {
+            let name = name.to_string_lossy();
+            (pattern.starts_with('.') || !name.starts_with('.')) && glob.matches(&name).unwrap_or(true)
+        };
+        let named = |path: PathBuf| {
+            let mut below = path.strip_prefix(&directory).ok()?.components();
+            let name = below.next()?.as_os_str();
+            let is_file = below.next().is_none();
+            if (is_file || or_folder) && is_like(name) { Some(directory.join(name)) } else { None }
+        };
+        self.possible().find_map(named)
     }
 
     /// Whether a path is protected, either as named, without `..`, or where it really leads.

@@ -8,12 +8,13 @@ use super::call::{
 use super::open_questions::UNDECIDED;
 use super::resolve::{Effects, Touch, Uncertainty};
 use super::rules::{Action, FileRules, FileUsage, GuardRules, Protection};
-use super::search::first_below;
+use super::search::{expand, first_below};
 use crate::des::protected::{ProtectedPaths, is_config_name};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::{OWN_FILES, Rule};
+use conclaude_core::text::clean_line;
 use conclaude_os::{files, git};
-use shell_effects::{Access, Extent};
+use shell_effects::{Access, Brought, Extent};
 
 /// All findings about one file.
 pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Touch) -> Vec<Finding> {
@@ -28,7 +29,8 @@ pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, to
     }
     // A later command may go through a link to anything in the directory.
     let is_last = touch.command.is_none_or(|index| index + 1 >= effects.commands.len());
-    let followed = Touch { with_contents: true, ..touch.clone() };
+    let brings = Brought { directory: true, names: false };
+    let followed = Touch { with_contents: true, brings, ..touch.clone() };
     let touch = if touch.access == Access::Link && !is_last { &followed } else { touch };
     own_files(call, touch, &mut found);
     found.extend(files(rules, call, effects, touch));
@@ -62,6 +64,11 @@ pub(super) fn own_files(call: &ToolCall<'_>, touch: &Touch, found: &mut Vec<Find
         format!("{} belongs to conclaude's own config, state or registration.", touch.shown())
     } else if touch.with_contents && contains(own, call, touch) {
         format!("{} contains files of conclaude's own config, state or registration.", touch.shown())
+    } else if touch.brings.directory && touch.access != Access::Delete && own.is_above(&touch.path) {
+        format!(
+            "What comes to {} may have files of conclaude's own config, state or registration.",
+            touch.shown()
+        )
     } else {
         return;
     };
@@ -127,7 +134,7 @@ pub(super) fn against_own(call: &ToolCall<'_>, reason: String, matched: &str) ->
 /// Our own files among those that git removes from the work tree: `git clean -fdx`, `git stash -a`.
 pub(super) fn removed(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Finding> {
     let Uncertainty::WorkTree { command, directory, extent } = unclear else { return None };
-    let extent = Extent { tracked: false, ..*extent };
+    let extent = Extent { tracked: extent.untracks, ..*extent };
     if !extent.untracked && !extent.ignored {
         return None;
     }
@@ -153,6 +160,25 @@ pub(super) fn removed(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Find
         file.shown()
     );
     Some(against_own(call, reason, command))
+}
+
+/// Our own files among those that copied files of unknown names may replace, or that they may become.
+pub(super) fn named_like_own(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Finding> {
+    let Uncertainty::Names { written, among: (base, pattern), brings_directories, .. } = unclear else {
+        return None;
+    };
+    let own = call.own.map(OwnFiles::files)?;
+    let (directory, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+    let directory = expand(base, directory, call.ground.budget)?.into_iter().next()?;
+    let directory = call.ground.links.real_path(&directory);
+    let file = own.named_like(&directory, name, *brings_directories)?;
+    let file = call.ground.location(&file, false);
+    let reason = format!(
+        "`{}` may become {}, which belongs to conclaude's own config, state or registration.",
+        clean_line(written),
+        file.shown()
+    );
+    Some(against_own(call, reason, written))
 }
 
 /// Whether a directory contains own files.

@@ -8,9 +8,10 @@ use super::named_files::{NamedFiles, is_protected_by, joined, matched_files, nam
 use super::own_commands::is_our_name;
 use super::resolve::{Effects, Ground, Touch, Uncertainty};
 use super::rules::{Action, GuardRules, ToolRule};
-use super::search::{expand_with_hidden, first_below};
+use super::search::{expand, expand_with_hidden, first_below};
 use super::tool_checks::allows;
 use super::unknown_arguments;
+use crate::des::protected::ProtectedPaths;
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::{capitalized, clean_line};
@@ -59,10 +60,18 @@ pub(super) fn open_question(
             } else {
                 None
             };
-            let named = || among.as_ref().map(|among| protected_among(rules, call, *access, among));
+            let named = || among.as_ref().map(|among| protected_among(rules, call, *access, among, true));
             outside.or_else(|| {
                 Some(unknown_path(rules, call, *access, written)?.naming(named().unwrap_or_default()))
             })
+        }
+        Uncertainty::Names { access, written, among, .. } => {
+            let named = protected_among(rules, call, *access, among, false);
+            if named.is_empty() {
+                None
+            } else {
+                Some(unknown_path(rules, call, *access, written)?.naming(named))
+            }
         }
         Uncertainty::WorkTree { command, directory, extent } => {
             work_tree(rules, call, &WorkTreeChange { command, directory, extent: *extent })
@@ -107,9 +116,11 @@ fn protected_among(
     call: &ToolCall<'_>,
     access: Access,
     (base, pattern): &(PathBuf, String),
+    sees_hidden: bool,
 ) -> Vec<Location> {
     let guards = if access == Access::Read { &rules.unreadable } else { &rules.uneditable };
-    let paths = expand_with_hidden(base, pattern, call.ground.budget).unwrap_or_default();
+    let expand = if sees_hidden { expand_with_hidden } else { expand };
+    let paths = expand(base, pattern, call.ground.budget).unwrap_or_default();
     let ground = Ground { cwd: base, ..call.ground };
     let touches = paths.iter().map(|path| ground.touch(access, &path.to_string_lossy()));
     touches.filter(|touch| is_protected_by(guards, call, touch)).flat_map(|touch| touch.names).collect()
@@ -369,8 +380,11 @@ fn names_own_file(call: &ToolCall<'_>, doubt: &Doubt) -> Option<Finding> {
     let own = call.own.map(OwnFiles::files)?;
     let is_own = |touch: &Touch| own.covers(Path::new(touch.named()), &touch.path);
     let (what, word) = match doubt {
-        Doubt::InlineCode { interpreter, text, bases, .. } => {
-            (format!("Code in {interpreter}"), named_word(call, bases, text, &is_own)?)
+        Doubt::InlineCode { interpreter, text, bases, access, .. } => {
+            let changes = access.writes || access.runs;
+            let named = named_word(call, bases, text, &is_own);
+            let named = named.or_else(|| if changes { own_in_code(call, own, bases, text) } else { None });
+            (format!("Code in {interpreter}"), named?)
         }
         Doubt::UnknownProgram { words, patterns, bases } => {
             let (program, arguments) = words.split_first()?;
@@ -387,6 +401,44 @@ fn names_own_file(call: &ToolCall<'_>, doubt: &Doubt) -> Option<Finding> {
         format!("{what} may change {word}, which belongs to conclaude's own config, state or registration.");
     Some(against_own(call, reason, &word))
 }
+
+/// A folder with our own files that code names and may move or delete, or a pattern that matches one of them.
+fn own_in_code(call: &ToolCall<'_>, own: &ProtectedPaths, bases: &[Base], text: &str) -> Option<String> {
+    let ground = call.ground;
+    let root = ground.links.real_path(ground.root);
+    let has_own = |touch: &Touch| {
+        touch.path.is_dir() && !root.starts_with(&touch.path) && own.is_below(&touch.path, ground.links)
+    };
+    let folder = if moves_files(text) { named_word(call, bases, text, &has_own) } else { None };
+    let is_own = |touch: &Touch| {
+        own.covers(Path::new(touch.named()), &touch.path) || moves_files(text) && has_own(touch)
+    };
+    folder.or_else(|| Some(matched_files(call, bases, &patterns_in_code(text), &is_own)?.first))
+}
+
+/// Whether code calls something that may move, copy or delete a folder.
+fn moves_files(text: &str) -> bool {
+    const PARTS: [&str; 7] = ["renam", "unlink", "remov", "delet", "rmtree", "copy", "symlink"];
+    const NAMES: [&str; 8] = ["move", "mv", "rm", "cp", "link", "system", "exec", "rmsync"];
+    let text = text.to_ascii_lowercase();
+    let mut names = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    names.any(|name| NAMES.contains(&name) || PARTS.iter().any(|part| name.contains(part)))
+}
+
+/// Texts that code may expand like a shell: those in quotes where it calls `glob`, and `<.x*>` of Perl.
+fn patterns_in_code(text: &str) -> Vec<String> {
+    let is_pattern = |word: &&str| {
+        word.contains(['*', '?', '['])
+            && word.chars().all(|c| c.is_alphanumeric() || "./_-~*?[]{}".contains(c))
+    };
+    let expands = text.to_ascii_lowercase().contains("glob") || text.contains("Dir[");
+    let quoted = if expands { text } else { "" }.split(['"', '\'', ' ', ',', '(', ')', '\n']);
+    let angled = text.split('<').skip(1).filter_map(|rest| Some(rest.split_once('>')?.0));
+    quoted.chain(angled).filter(is_pattern).take(MAX_PATTERNS).map(str::to_owned).collect()
+}
+
+/// Patterns in code that are expanded.
+const MAX_PATTERNS: usize = 64;
 
 /// Whether code may do to a file what a rule forbids. A readable file counts only if the code may write it.
 fn code_may_harm(rules: &GuardRules, call: &ToolCall<'_>, access: CodeAccess, touch: &Touch) -> bool {

@@ -74,6 +74,9 @@ const REPORTED: [EventKind; 6] = [
     EventKind::Stop,
 ];
 
+/// What stands for a file of a search whose directory is not known.
+const FOUND: &str = "what was found";
+
 /// With one of these nothing is changed.
 pub const READ_ONLY_OPTIONS: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];
 
@@ -83,7 +86,9 @@ pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut V
         // `xargs` may add any of its subcommands.
         let is_open = command.unknown.iter().any(|part| part.word == 1 && part.part.start == 0);
         (may_change(command, arguments) || is_open)
-            && (is_our_name(program) || is_our_file(program, arguments, call, effects))
+            && (is_our_name(program)
+                || is_our_file(program, arguments, call, effects)
+                || is_any_file(program, command))
     };
     for command in effects.commands.iter().filter(is_ours) {
         let reason = format!(
@@ -181,6 +186,11 @@ fn is_our_file(program: &str, arguments: &[String], call: &ToolCall<'_>, effects
         || is_linked()
         || effects.touches.iter().any(is_written) && (is_told() || effects.touches.iter().any(has_us))
         || is_copy_of_us(&touch.path)
+}
+
+/// Whether the program is any of the files that a search finds: `find DIRECTORY -exec {} uninstall \;`.
+fn is_any_file(program: &str, command: &SimpleCommand) -> bool {
+    !command.is_known && (program.contains(FOUND) || command.unknown.iter().all(|unknown| unknown.word > 0))
 }
 
 /// A file with the content of the program that runs now.

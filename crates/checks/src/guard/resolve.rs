@@ -11,7 +11,7 @@ use conclaude_os::budget::Budget;
 use conclaude_os::{archives, environment, files, git};
 use conclaude_store::root::{git_top_level, inside_worktree};
 use shell_effects::{
-    Access, Base, Doubt, Effect, Environment, Extent, Script, SimpleCommand, Target, apply_patch,
+    Access, Base, Brought, Doubt, Effect, Environment, Extent, Script, SimpleCommand, Target, apply_patch,
 };
 
 /// Directories for temporary files. On macOS they are links to directories below `/private`.
@@ -44,6 +44,8 @@ pub struct Touch {
     pub with_contents: bool,
     /// The index of the simple command that does it.
     pub command: Option<usize>,
+    /// What else may come there.
+    pub brings: Brought,
 }
 
 impl Touch {
@@ -78,6 +80,14 @@ pub enum Uncertainty {
         among: Option<(PathBuf, String)>,
         /// Whether even the directory of the command is unknown.
         in_unknown_directory: bool,
+    },
+    /// Files are copied, moved or linked whose names are not known.
+    Names {
+        access: Access,
+        written: String,
+        /// A directory, and a pattern for the files below it that they may become.
+        among: (PathBuf, String),
+        brings_directories: bool,
     },
     /// All files of the work tree may change.
     WorkTree {
@@ -164,7 +174,15 @@ impl Ground<'_> {
         names.extend(walked.iter().map(|walked| self.location(walked, is_directory || walked.is_dir())));
         let exists =
             found.is_some() && walked.as_ref().is_none_or(|walked| walked.symlink_metadata().is_ok());
-        Touch { access, names, path: walked.unwrap_or(real), exists, with_contents: false, command: None }
+        Touch {
+            access,
+            names,
+            path: walked.unwrap_or(real),
+            exists,
+            with_contents: false,
+            command: None,
+            brings: Brought::default(),
+        }
     }
 
     /// Whether a file is in a directory for temporary files that does not contain the project.
@@ -244,15 +262,39 @@ impl Ground<'_> {
                 effects.unclear.extend(self.of_work_tree(effect, script.commands.get(effect.command)));
                 continue;
             }
+            if let (true, Target::Among { written, pattern }) = (effect.brings.names, &effect.target) {
+                effects.unclear.extend(self.of_names(effect, written, pattern));
+                continue;
+            }
             let key = (effect.access, &effect.target, &effect.base);
+            let (command, brings) = (Some(effect.command), effect.brings);
             match known.entry(key).or_insert_with(|| self.of_effect(effect)) {
-                Ok(touches) => effects.touches.extend(
-                    touches.iter().map(|touch| Touch { command: Some(effect.command), ..touch.clone() }),
-                ),
+                Ok(touches) => effects.touches.extend(touches.iter().map(|touch| Touch {
+                    command,
+                    brings,
+                    ..touch.clone()
+                })),
                 Err(unclear) => effects.unclear.push(unclear.clone()),
             }
         }
         effects
+    }
+
+    /// Names that are not known, in a directory that is.
+    fn of_names(&self, effect: &Effect, written: &str, pattern: &str) -> Option<Uncertainty> {
+        let base = match self.directory(&effect.base) {
+            Directory::At(at) => at,
+            Directory::Unknown => self.cwd.to_owned(),
+            Directory::Never => return None,
+        };
+        let brings_directories = effect.brings.directory;
+        let (written, pattern) = (written.to_owned(), pattern.to_owned());
+        Some(Uncertainty::Names {
+            access: effect.access,
+            written,
+            among: (base, pattern),
+            brings_directories,
+        })
     }
 
     fn of_work_tree(&self, effect: &Effect, command: Option<&SimpleCommand>) -> Option<Uncertainty> {

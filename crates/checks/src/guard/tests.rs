@@ -13,6 +13,7 @@ use shell_effects::glob::{Glob, Kind};
 
 mod deleted_directories;
 mod find_comparison;
+mod own_files;
 mod properties;
 
 fn project() -> tempfile::TempDir {

@@ -56,7 +56,9 @@ pub fn unusable_rules(rules: &[UnusableRules], call: &UncheckedCall<'_>, root: &
 fn is_about(calls: &GuardedCalls, call: &UncheckedCall<'_>) -> bool {
     let touches = |wanted: fn(Access) -> bool| {
         let is_wanted = |unclear: &Uncertainty| match unclear {
-            Uncertainty::Path { access, .. } | Uncertainty::Named { access, .. } => wanted(*access),
+            Uncertainty::Path { access, .. }
+            | Uncertainty::Names { access, .. }
+            | Uncertainty::Named { access, .. } => wanted(*access),
             Uncertainty::Input { access, .. } => access.is_none_or(wanted),
             Uncertainty::WorkTree { .. } | Uncertainty::Doubt(_) => true,
         };

@@ -148,6 +148,15 @@ impl ResolvedChanges {
         }
         for unclear in effects.unclear {
             let why = match unclear {
+                Uncertainty::Names { written, among: (base, pattern), .. } => {
+                    let directory = pattern.rsplit_once('/').map_or("", |(directory, _)| directory);
+                    self.somewhere.push(UnknownWrites {
+                        directory: ground.links.real_path(&base.join(directory)),
+                        work: work.to_owned(),
+                        why: format!("`{written}`"),
+                    });
+                    continue;
+                }
                 Uncertainty::Path { written, .. } => format!("`{written}`"),
                 Uncertainty::WorkTree { command, .. } => format!("`{command}`"),
                 Uncertainty::Doubt(doubt) => doubt.to_string(),

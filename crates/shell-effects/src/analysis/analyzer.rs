@@ -5,6 +5,7 @@ use crate::analysis::definitions::FunctionBody;
 use crate::analysis::disk::Disk;
 use crate::analysis::environment::Environment;
 use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::open_files::OpenInputs;
 use crate::analysis::state::State;
 use crate::analysis::stream::Stream;
 use crate::analysis::variables::SavedVariable;
@@ -37,6 +38,8 @@ pub(crate) struct Analyzer<'a> {
     untracked: Vec<Field>,
     /// Directories that were copied with all that is in them, and where to, from the directory in which the command starts.
     pub(super) copies: Vec<(String, String)>,
+    /// Whether the script changed git's index in a way that is not followed.
+    pub(crate) has_other_index: bool,
     /// Variables with more than their value used: `${x:-y}`.
     pub(super) operated: Vec<String>,
     /// Whether the words of the current command are those without a `TMPDIR`.
@@ -91,6 +94,7 @@ pub(super) struct Streams {
     pub(super) prints: Option<Stream>,
     /// The files that `exec` opened for writing.
     pub(super) opened: Vec<Field>,
+    pub(super) open_inputs: OpenInputs,
 }
 
 /// The defined functions, with the state at their definition, and the called ones.
@@ -153,6 +157,7 @@ impl<'a> Analyzer<'a> {
                 has_inputs: false,
                 prints: None,
                 opened: Vec::new(),
+                open_inputs: OpenInputs::default(),
             },
             combinations: Combinations::default(),
             functions: FunctionLog::default(),
@@ -160,6 +165,7 @@ impl<'a> Analyzer<'a> {
             traps: Vec::new(),
             untracked: Vec::new(),
             copies: Vec::new(),
+            has_other_index: false,
             operated: Vec::new(),
             without_tmpdir: false,
             git_includes: 0,

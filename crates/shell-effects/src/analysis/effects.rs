@@ -9,7 +9,7 @@ use crate::analysis::stream::{SEARCHED, WORK_TREE};
 use crate::glob::escaped;
 use crate::programs::program::Deletes;
 use crate::programs::table::name_of;
-use crate::{Access, Base, Doubt, Effect, Quoting, SimpleCommand, Target, UnknownPart};
+use crate::{Access, Base, Brought, Doubt, Effect, Quoting, SimpleCommand, Target, UnknownPart};
 
 /// More directories that are copied are asked about.
 const MAX_COPIED: usize = 16;
@@ -82,6 +82,28 @@ impl Analyzer<'_> {
         }
     }
 
+    /// More than one file may come to what is written.
+    pub(crate) fn bringing(&mut self, brings: Brought, write: impl FnOnce(&mut Self)) {
+        let start = self.script.effects.len();
+        write(self);
+        for effect in self.script.effects.iter_mut().skip(start) {
+            if !matches!(effect.access, Access::Read | Access::Delete) {
+                effect.brings = brings;
+            }
+        }
+    }
+
+    /// Whether a path was changed before that is such.
+    pub(crate) fn has_touched(&self, is_such: impl Fn(&str) -> bool) -> bool {
+        let path = |effect: &Effect| match &effect.target {
+            Target::Path(path) | Target::Tree(path) | Target::Glob(path) | Target::Trees(path) => {
+                is_such(path)
+            }
+            _ => false,
+        };
+        self.script.effects.iter().any(|effect| effect.access.changes_files() && path(effect))
+    }
+
     /// The command runs or writes something unknown through this option.
     pub(crate) fn acts_by(&mut self, option: &str, command: usize) {
         if let Some(command) = self.command_mut(command) {
@@ -148,7 +170,7 @@ impl Analyzer<'_> {
                 let pattern =
                     if from.is_empty() { rest.to_owned() } else { format!("{}/{rest}", escaped(from)) };
                 let (target, base) = (Target::Glob(pattern), Base::At(String::new()));
-                self.script.effects.push(Effect { access, target, base, command, option: None });
+                self.script.effects.push(Effect { access, target, base, command, option: None, brings: Brought::default() });
             }
         }
     }
@@ -202,22 +224,25 @@ impl Analyzer<'_> {
             Target::Into { directory, .. } => directory,
             Target::Among { pattern, .. } => pattern,
             Target::WorkTree => "",
-            Target::Unknown(_) => {
+            Target::Unknown(written) => {
+                if self.through_process(access, &target, written, command) {
+                    return;
+                }
                 let base = self.state.bases().first().cloned().unwrap_or(Base::Unknown);
-                self.script.effects.push(Effect { access, target, base, command, option: None });
+                self.script.effects.push(Effect::new(access, target, base, command));
                 return;
             }
         };
-        if is_no_file(path, &target) {
+        if self.through_process(access, &target, path, command) || is_no_file(path, &target) {
             return;
         }
         if path.starts_with('/') {
             let base = Base::At(String::new());
-            self.script.effects.push(Effect { access, target, base, command, option: None });
+            self.script.effects.push(Effect::new(access, target, base, command));
             return;
         }
         for base in self.state.bases().to_vec() {
-            self.script.effects.push(Effect { access, target: target.clone(), base, command, option: None });
+            self.script.effects.push(Effect::new(access, target.clone(), base, command));
         }
     }
 }

@@ -186,18 +186,38 @@ impl Analyzer<'_> {
 
     /// The files that a pattern matches, if that is known. Without this, a harmless name could match protected files elsewhere.
     pub(crate) fn matched_files(&self, word: &Field) -> Vec<Field> {
-        let found = match (word.kind, self.state.bases()) {
-            (FieldKind::Glob, [Base::At(at)]) if word.written.is_none() => {
-                let is_relative = !word.text.starts_with('/') && !at.is_empty();
-                let pattern =
-                    if is_relative { format!("{}/{}", escaped(at), word.text) } else { word.text.clone() };
-                self.environment().matched(&pattern)
-            }
-            _ => None,
-        };
-        let mut files: Vec<Field> = found.into_iter().flatten().map(Field::literal).collect();
+        let bases = if word.kind == FieldKind::Glob { self.state.bases() } else { &[] };
+        let found = bases.iter().filter_map(|base| self.matched_from(base, word)).flatten();
+        let mut files: Vec<Field> = found.map(Field::literal).collect();
         files.push(word.clone());
         files
+    }
+
+    /// Whether those are all files that the pattern will match.
+    pub(crate) fn knows_matches(&self, word: &Field) -> bool {
+        word.kind == FieldKind::Glob
+            && !self.has_made_files()
+            && self.state.bases().iter().all(|base| self.matched_from(base, word).is_some())
+    }
+
+    /// The files that a pattern matches from a directory, if they are not too many.
+    fn matched_from(&self, base: &Base, word: &Field) -> Option<Vec<String>> {
+        let (Base::At(at) | Base::IfMissing { at, .. }) = base else { return None };
+        let is_relative = !word.text.starts_with('/') && !at.is_empty();
+        let pattern = if is_relative { format!("{}/{}", escaped(at), word.text) } else { word.text.clone() };
+        self.environment().matched(&pattern)
+    }
+
+    /// Whether there was a file or a directory before the script.
+    pub(crate) fn is_there(&self, path: &str) -> bool {
+        matches!(self.state.bases(), [Base::At(at)] if at.is_empty())
+            && self.environment().is_there(path) == Some(true)
+    }
+
+    /// Whether a word names a file that was there before the script, is no directory and no link, and is as it was.
+    pub(crate) fn is_plain_file(&self, word: &Field, command: usize) -> bool {
+        let path = self.earlier_file(word, command);
+        path.is_some_and(|path| self.environment().is_file(&path) == Some(true))
     }
 
     /// Whether a shell pattern may match a directory.

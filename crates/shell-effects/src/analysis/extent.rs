@@ -9,18 +9,20 @@ pub struct Extent {
     pub ignored: bool,
     /// Among the tracked files, only those that differ from the last commit.
     pub only_changed: bool,
+    /// Whether tracked files count as untracked: the index was changed before.
+    pub untracks: bool,
 }
 
 impl Default for Extent {
     /// All files.
     fn default() -> Extent {
-        Extent { tracked: true, untracked: true, ignored: true, only_changed: false }
+        Extent { tracked: true, untracked: true, ignored: true, only_changed: false, untracks: false }
     }
 }
 
 impl Extent {
     pub(crate) const TRACKED: Extent =
-        Extent { tracked: true, untracked: false, ignored: false, only_changed: false };
+        Extent { tracked: true, untracked: false, ignored: false, only_changed: false, untracks: false };
 }
 
 #[cfg(test)]
@@ -46,15 +48,24 @@ mod tests {
             ("git clean -fd -e X", "untracked"),
             ("/usr/bin/git -C x stash", "tracked changed"),
             ("git ls-files | xargs sed -i s/a/b/", "tracked untracked ignored"),
+            ("git read-tree --empty; git clean -fd", "tracked untracked untracks"),
+            ("git reset HEAD~1; git stash -u", "tracked untracked untracks"),
+            ("git reset --hard HEAD~1; git stash -u", "tracked untracked changed"),
+            ("git reset; git clean -fd", "untracked"),
+            ("git reset HEAD~1; git stash", "tracked changed"),
+            ("rm .git/index; git clean -fdx", "tracked untracked ignored untracks"),
+            ("GIT_INDEX_FILE=x git clean -fd", "tracked untracked untracks"),
+            ("export GIT_INDEX_FILE=x; git clean -fd", "tracked untracked untracks"),
         ] {
             let script = read(command, None);
-            let effect = script.effects.iter().find(|effect| effect.target == Target::WorkTree).unwrap();
+            let effect = script.effects.iter().rfind(|effect| effect.target == Target::WorkTree).unwrap();
             let found = script.commands[effect.command].extent;
             let named = [
                 (found.tracked, "tracked"),
                 (found.untracked, "untracked"),
                 (found.ignored, "ignored"),
                 (found.only_changed, "changed"),
+                (found.untracks, "untracks"),
             ];
             let named: Vec<&str> = named.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
             assert_eq!(named.join(" "), expected, "{command}");

@@ -25,6 +25,7 @@ impl Analyzer<'_> {
                     let field = self.target(word);
                     let content = self.content(&field);
                     found.touched.push((Access::Read, field.clone()));
+                    self.opens_input(&field, redirect.is_standard);
                     if redirect.is_standard {
                         (found.input, found.input_file) = (Some(content), Some(field));
                     } else {
@@ -40,6 +41,7 @@ impl Analyzer<'_> {
                 Redirection::ReadWrite(word) => {
                     let field = self.target(word);
                     let content = self.content(&field);
+                    self.opens_input(&field, redirect.is_standard);
                     found.touched.push((Access::Read, field));
                     self.writes(word, None, &mut found);
                     content
@@ -48,11 +50,15 @@ impl Analyzer<'_> {
                     self.duplicates(word, redirect.is_standard, &mut found);
                     continue;
                 }
-                Redirection::DuplicateInput(word) => match self.target(word).text.as_str() {
-                    "0" => continue,
-                    "-" => Stream::Nothing,
-                    _ => Stream::Unknown,
-                },
+                Redirection::DuplicateInput(word) => {
+                    let from = self.target(word);
+                    self.copies_descriptor(&from.text, true);
+                    match from.text.as_str() {
+                        "0" => continue,
+                        "-" => Stream::Nothing,
+                        _ => Stream::Unknown,
+                    }
+                }
                 Redirection::Text(body) => {
                     body.get().map_or(Stream::Nothing, |word| Stream::text(self.scalar(word)))
                 }
@@ -69,6 +75,7 @@ impl Analyzer<'_> {
     /// `>&WORD`.
     fn duplicates(&mut self, word: &Word, is_standard: bool, found: &mut RedirectionEffects) {
         let field = self.target(word);
+        self.copies_descriptor(&field.text, false);
         let is_descriptor = field.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
         // `>&$fd` may be a descriptor or a file.
         if field.kind == FieldKind::Unknown {

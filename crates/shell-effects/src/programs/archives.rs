@@ -1,6 +1,5 @@
 //! Archives and compressed files.
 
-use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::environment::ArchiveFormat;
 use crate::analysis::field::{Field, FieldKind};
@@ -8,6 +7,7 @@ use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::batches;
 use crate::programs::program::{Program, special};
+use crate::{Access, Brought};
 
 #[rustfmt::skip]
 pub(crate) const ARCHIVES: &[Program] = &[
@@ -258,11 +258,14 @@ pub(crate) fn extracted(
     directory: Option<&Field>,
     archive: Option<&Field>,
 ) {
+    let brings = Brought { directory: true, names: false };
     match directory.filter(|directory| directory.text != ".") {
-        Some(directory) => analyzer.touch_tree(Access::Write, directory, call.command),
-        None if analyzer.is_outside_start() => {
+        Some(directory) => analyzer.bringing(brings, |analyzer| {
+            analyzer.touch_tree(Access::Write, directory, call.command);
+        }),
+        None if analyzer.is_outside_start() => analyzer.bringing(brings, |analyzer| {
             analyzer.touch_tree(Access::Write, &Field::literal("."), call.command);
-        }
+        }),
         None => {
             let of = archive.map_or_else(|| "the archive".to_owned(), Field::shown);
             analyzer.touch(Access::Write, &Field::unknown(format!("the files in {of}")), call.command);

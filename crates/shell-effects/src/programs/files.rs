@@ -3,9 +3,10 @@
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
+use crate::glob::escaped;
 use crate::programs::arguments::{Call, Flags};
 use crate::programs::program::{Deletes, Output, Program, each, special, trees};
-use crate::{Access, Target};
+use crate::{Access, Brought, Target};
 
 const MV: Flags = "-t= -S= --target-directory= --suffix= --backup?";
 
@@ -65,6 +66,11 @@ pub(crate) fn copy(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         (false, true) => Some(true),
         (false, false) => None,
     };
+    let is_open = |source: &Field| !source.is_literal() && !analyzer.knows_matches(source);
+    let open: Vec<Field> = sources.iter().filter(|source| is_open(source)).cloned().collect();
+    for source in &open {
+        other_names(analyzer, call, source, &target);
+    }
     let matched: Vec<Field> = sources.iter().flat_map(|source| analyzer.matched_files(source)).collect();
     let keeps = call.program.name() == "cp" && arguments.has(&["-n", "--no-clobber"]);
     for source in &matched {
@@ -223,6 +229,16 @@ pub(crate) fn written(
     source: &Field,
     destination: &Destination<'_>,
 ) {
+    let brings = Brought { directory: may_bring_directory(analyzer, call, source), names: false };
+    analyzer.bringing(brings, |analyzer| written_there(analyzer, call, source, destination));
+}
+
+fn written_there(
+    analyzer: &mut Analyzer<'_>,
+    call: &Call<'_>,
+    source: &Field,
+    destination: &Destination<'_>,
+) {
     let Destination { path: target, is_directory } = *destination;
     if is_directory == Some(false) && is_recursive(call) {
         // `cp -rT a b`: what is in `a` is merged into `b`.
@@ -233,10 +249,8 @@ pub(crate) fn written(
         analyzer.touch(Access::Write, target, call.command);
         return;
     }
-    // `cp --parents a/b DIRECTORY` makes `DIRECTORY/a/b`.
+    let name = name_there(call, &source.text);
     let has_parents = call.program.name() == "cp" && call.arguments.has_long("--parents");
-    let path = source.text.trim_matches('/');
-    let name = if has_parents { path } else { path.rsplit('/').next().unwrap_or_default() };
     let is_made = has_parents || is_directory == Some(true) || analyzer.state.disk.has_made(&target.text);
     let directory = match target.text.trim_end_matches('/') {
         "" => "/",
@@ -255,6 +269,52 @@ pub(crate) fn written(
         _ => Target::Into { directory: directory.to_owned(), name: name.to_owned() },
     };
     analyzer.effect(Access::Write, written, call.command);
+}
+
+/// What a source is called where it is copied to. With `--parents` that is its whole path.
+fn name_there<'t>(call: &Call<'_>, source: &'t str) -> &'t str {
+    let path = source.trim_end_matches('/');
+    if call.arguments.has(&["--parents"]) {
+        path.trim_start_matches('/')
+    } else {
+        path.rsplit('/').next().unwrap_or_default()
+    }
+}
+
+/// Whether a directory, or a link to one, may get to where a source is copied, moved or linked to.
+fn may_bring_directory(analyzer: &Analyzer<'_>, call: &Call<'_>, source: &Field) -> bool {
+    let takes_any = match call.program.name() {
+        "mv" | "ln" => true,
+        "cp" => is_recursive(call) || call.arguments.has(&["-d", "-P", "--no-dereference"]),
+        _ => false,
+    };
+    takes_any && !analyzer.is_plain_file(source, call.command)
+}
+
+/// Files of a source whose names are not known: those that a search finds, or that a pattern matches once the script has made some.
+fn other_names(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, target: &Field) {
+    let name = name_there(call, &source.text);
+    let names = match source.kind {
+        FieldKind::Literal => Vec::new(),
+        FieldKind::Glob => vec![name.to_owned()],
+        FieldKind::Tree => vec!["*".to_owned(), ".*".to_owned()],
+        FieldKind::Unknown if name.contains(['$', '`', ')']) || source.holes.is_empty() => {
+            vec!["*".to_owned()]
+        }
+        FieldKind::Unknown => Vec::new(),
+    };
+    if !target.is_literal() {
+        return;
+    }
+    let brings = Brought { directory: may_bring_directory(analyzer, call, source), names: true };
+    let directory = target.text.trim_end_matches('/');
+    for name in names {
+        let written = format!("{directory}/{}", source.shown().rsplit('/').next().unwrap_or_default());
+        let pattern = format!("{}/{name}", escaped(directory));
+        analyzer.bringing(brings, |analyzer| {
+            analyzer.effect(Access::Write, Target::Among { written, pattern }, call.command);
+        });
+    }
 }
 
 /// `dd if=A of=B`.

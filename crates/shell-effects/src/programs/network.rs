@@ -7,7 +7,7 @@ use crate::programs::arguments::{Arguments, Call, Flags};
 use crate::programs::files::{Destination, written};
 use crate::programs::program::{Program, special};
 use crate::programs::start_up;
-use crate::{Access, percent_decoded};
+use crate::{Access, Brought, percent_decoded};
 
 const CURL: Flags = "-o= -d= -F= -T=r -K=f -c=w -D=w -b= -H= -X= -u= -A= -e= -x= -m= -w= -E=r -U= -r= -C= -y= -Y= -z= -Q= \
     -t= -P= --output= --data= --data-ascii= --data-binary= --data-raw= --data-urlencode= --json= --form= \
@@ -277,9 +277,21 @@ fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let is_whole = call.arguments.has(&["-r", "-a", "--recursive", "--archive", "--delete"]);
     if is_whole {
         analyzer.touch_tree(Access::Write, target, call.command);
+        // What has no slash at its end comes into the target under its own name.
+        let brings = Brought { directory: true, names: false };
+        for source in sources {
+            let name = source.text.rsplit([':', '/']).next().unwrap_or_default();
+            let place = if matches!(name, "" | "." | "..") {
+                target.clone()
+            } else {
+                inside(target, &source.with(name))
+            };
+            analyzer.bringing(brings, |analyzer| analyzer.touch(Access::Write, &place, call.command));
+        }
         return;
     }
-    for source in sources {
+    let matched: Vec<Field> = sources.iter().flat_map(|source| analyzer.matched_files(source)).collect();
+    for source in &matched {
         let name = source.text.rsplit([':', '/']).next().unwrap_or_default();
         if !is_local(source) {
             let inside = inside(target, &Field::literal(name));

@@ -16,6 +16,7 @@ use crate::{Access, Quoting};
 
 /// Options of programs that take a command as a text.
 const SU: Flags = "-n= -w= -E= -u= -g= -G= -s= -c= -O= -I= -B= -T= --timeout= --interval= --command= --user= --group= --shell=";
+const FLOCK: Flags = "-w= -E= -c= --wait= --timeout= --conflict-exit-code= --command=";
 const SCRIPT: Flags = "-c= -E= -I=w -B=w -O=w -T=w -t?w --timing?w -m= -o= --command= --echo= --log-in=w --log-out=w --log-io=w --log-timing=w \
     --logging-format= --output-limit=";
 /// Options of `xargs` and `parallel`.
@@ -68,7 +69,7 @@ pub(crate) const WRAPPERS: &[Program] = &[
     special(&["env"], "-u= -C= -P= -S= -a= --unset= --chdir= --split-string= --argv0=", env).ends_at_operand().keeps_paths(),
     wraps(&["fakeroot", "fakeroot-ng", "fakeroot-sysv", "fakeroot-tcp"], "-l= -s=w -i=r -b= --lib= --faked=", 0).stdin(Stdin::Shell),
     wraps(&["firejail"], "", 0).stdin(Stdin::Shell),
-    command_text(&["flock"], SU, CommandText { operands: 1, takes_words: true, ..CommandText::NEW }),
+    command_text(&["flock"], FLOCK, CommandText { operands: 1, takes_words: true, ..CommandText::NEW }),
     wraps(&["timeout"], "-s= -k= --signal= --kill-after=", 1).controls(Control::Wrapper),
     wraps(&["ionice"], "-c= -n= -p= --class= --classdata=", 0),
     wraps(&[

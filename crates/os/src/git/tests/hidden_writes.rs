@@ -11,7 +11,13 @@ fn what_git_is_configured_not_to_look_at_is_seen_in_every_version_of_the_index()
                 repository.write(name, "1");
             }
             repository.commit();
-            let extent = Extent { tracked: true, untracked: false, ignored: false, only_changed: false };
+            let extent = Extent {
+                tracked: true,
+                untracked: false,
+                ignored: false,
+                only_changed: false,
+                untracks: false,
+            };
             let tracked = files_of(repository.path(), extent, &Budget::unlimited()).unwrap().unwrap();
             assert!(tracked.is_sorted(), "{tracked:?}");
             repository.git(&["update-index", "--index-version", version]);

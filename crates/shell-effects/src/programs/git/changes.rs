@@ -9,7 +9,7 @@ use crate::programs::arguments::{self, Call};
 use crate::programs::files;
 use crate::programs::patches::{self, PatchNames};
 use crate::programs::table;
-use crate::{Access, Extent, Target};
+use crate::{Access, Brought, Extent, Target};
 
 /// Options of `git apply` and `git am` that do not change which files they modify.
 #[rustfmt::skip]
@@ -76,8 +76,17 @@ impl GitCall {
 
     /// All files of the work tree, of the kinds that the subcommand changes.
     fn work_tree(&self, analyzer: &mut Analyzer<'_>, access: Access) {
-        let extent = self.extent();
-        // Unknown words may be options.
+        let mut extent = self.extent();
+        if matches!(self.subcommand.as_str(), "clean" | "stash") && extent.untracked {
+            if has_other_index(analyzer) {
+                extent = Extent { tracked: true, only_changed: false, untracks: true, ..extent };
+            }
+            // What this script took out of the index is untracked by now.
+            for path in analyzer.untracked() {
+                analyzer.touch_tree(Access::Delete, &path, self.command);
+            }
+        }
+        // What is not known may be an option.
         if let Some(command) = analyzer.command_mut(self.command)
             && command.unknown.is_empty()
         {
@@ -168,10 +177,6 @@ impl GitCall {
         for path in pathspecs::files(analyzer, &self.arguments.operands, self.pathspecs) {
             analyzer.touch_tree(Access::Delete, &path, self.command);
         }
-        // Files that this script removed from the index are now untracked.
-        for path in analyzer.untracked() {
-            analyzer.touch_tree(Access::Delete, &path, self.command);
-        }
     }
 
     /// `update-index`: files that are no longer tracked, or get other content.
@@ -181,6 +186,25 @@ impl GitCall {
         }
         if self.arguments.has(&["--cacheinfo", "--index-info"]) {
             self.make_objects(analyzer);
+        }
+        analyzer.has_other_index |= self.arguments.has(&["--index-info", "--stdin", "-z"]);
+    }
+
+    /// `read-tree`: the index becomes that of any tree.
+    pub(super) fn read_tree(&self, analyzer: &mut Analyzer<'_>) {
+        analyzer.has_other_index = true;
+        self.write_work_tree(analyzer);
+    }
+
+    /// `checkout-index`: with `--prefix` the files go elsewhere.
+    pub(super) fn checkout_index(&self, analyzer: &mut Analyzer<'_>) {
+        match self.arguments.value(&["--prefix"]) {
+            Some(prefix) => {
+                let brings = Brought { directory: true, names: false };
+                analyzer
+                    .bringing(brings, |analyzer| analyzer.touch_tree(Access::Write, prefix, self.command));
+            }
+            None => self.write_work_tree(analyzer),
         }
     }
 
@@ -270,7 +294,18 @@ impl GitCall {
 
     pub(super) fn reset(&self, analyzer: &mut Analyzer<'_>) {
         if self.arguments.has(&["--hard", "--merge", "--keep"]) {
-            self.write_work_tree(analyzer);
+            return self.write_work_tree(analyzer);
+        }
+        // What another commit does not have becomes untracked.
+        let is_other = |word: &Field| {
+            !word.is_literal()
+                || !matches!(word.text.as_str(), "HEAD" | "@") && !analyzer.is_there(&word.text)
+        };
+        if self.arguments.operands.first().is_some_and(is_other)
+            && !self.rest.first().is_some_and(|word| word.text == "--")
+            && !self.arguments.has(&["--soft"])
+        {
+            analyzer.has_other_index = true;
         }
     }
 
@@ -288,6 +323,10 @@ impl GitCall {
     pub(super) fn create(&self, analyzer: &mut Analyzer<'_>) {
         self.connects(analyzer);
         self.settings(analyzer);
+        for directory in self.arguments.values(&["--separate-git-dir"]) {
+            let brings = Brought { directory: true, names: false };
+            analyzer.bringing(brings, |analyzer| analyzer.touch(Access::Write, directory, self.command));
+        }
         self.arguments.values(&["--template"]).for_each(|template| analyzer.template(template));
         let named: Vec<Field> = analyzer.state.exports.values("GIT_DIR").map(file_of).collect();
         if self.subcommand == "init" {
@@ -316,6 +355,18 @@ impl GitCall {
             }
             _ => return,
         };
-        analyzer.touch(Access::MakeDirectory, &directory, self.command);
+        let brings = Brought { directory: self.subcommand != "init", names: false };
+        analyzer.bringing(brings, |analyzer| analyzer.touch(Access::MakeDirectory, &directory, self.command));
     }
+}
+
+/// Whether what git tracks may be something else than before the script.
+fn has_other_index(analyzer: &mut Analyzer<'_>) -> bool {
+    analyzer.has_other_index
+        || analyzer.state.get("GIT_INDEX_FILE").is_some()
+        || analyzer.state.exports.has("GIT_INDEX_FILE")
+        || analyzer.has_touched(|path| {
+            let path = path.trim_end_matches('/');
+            path.ends_with(".git/index") || path.rsplit('/').next() == Some(".git")
+        })
 }
