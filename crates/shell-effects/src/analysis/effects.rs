@@ -170,7 +170,14 @@ impl Analyzer<'_> {
                 let pattern =
                     if from.is_empty() { rest.to_owned() } else { format!("{}/{rest}", escaped(from)) };
                 let (target, base) = (Target::Glob(pattern), Base::At(String::new()));
-                self.script.effects.push(Effect { access, target, base, command, option: None, brings: Brought::default() });
+                self.script.effects.push(Effect {
+                    access,
+                    target,
+                    base,
+                    command,
+                    option: None,
+                    brings: Brought::default(),
+                });
             }
         }
     }

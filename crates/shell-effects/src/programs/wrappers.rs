@@ -377,11 +377,12 @@ pub(crate) fn run_command_text(analyzer: &mut Analyzer<'_>, call: &Call<'_>, tex
     }
 }
 
-/// `flock FILE`: the file is made if there is none. It may also be a directory, or a number.
+/// `flock FILE`: the file is made if there is none. It may also be a directory, or a number. A missing file with the name of a lock is made
+/// by whatever locks something, and stays empty.
 fn lock(analyzer: &mut Analyzer<'_>, file: &Field, command: usize) {
     analyzer.reads(file, command);
     let is_number = file.text.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_number && !file.text.ends_with(['/', '.']) {
+    if !is_number && !file.text.ends_with(['/', '.']) && !file.text.ends_with("lock") {
         analyzer.if_missing(&file.text, |analyzer| analyzer.touch(Access::Write, file, command));
     }
 }
