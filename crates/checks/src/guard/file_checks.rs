@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::call::{
     Advice, Explanation, Finding, OwnFiles, ToolCall, UnknownPart, doing, for_question, shown,
 };
+use super::file_usage::usage;
 use super::open_questions::UNDECIDED;
 use super::resolve::{Effects, Touch, Uncertainty};
 use super::rules::{Action, FileRules, FileUsage, GuardRules, Protection};
@@ -13,7 +14,7 @@ use crate::des::protected::{ProtectedPaths, is_config_name};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::{OWN_FILES, Rule};
 use conclaude_os::{files, git};
-use shell_effects::{Access, Extent};
+use shell_effects::{Access, Extent, WORK_TREE};
 
 /// All findings about one file.
 pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Touch) -> Vec<Finding> {
@@ -36,7 +37,7 @@ pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, to
     found
 }
 
-fn writes(access: Access) -> bool {
+pub(super) fn writes(access: Access) -> bool {
     matches!(access, Access::Write | Access::Update | Access::MakeDirectory | Access::Link)
 }
 
@@ -147,8 +148,10 @@ pub(super) fn removed(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Find
         );
     };
     let file = call.ground.location(file, false);
+    // Git removes them. A program that is given a list may do something else.
+    let does = if command.split(' ').any(|word| word == WORK_TREE) { "may change" } else { "removes" };
     let reason = format!(
-        "`{}` removes {}, which belongs to conclaude's own config, state or registration.",
+        "`{}` {does} {}, which belongs to conclaude's own config, state or registration.",
         shown(command),
         file.shown()
     );
@@ -244,26 +247,6 @@ pub(super) fn files(
         found.extend(protected(&rules.unreadable, call, touch, usage(effects, touch)));
     }
     found
-}
-
-/// How a call uses a file.
-pub(super) fn usage(effects: &Effects, touch: &Touch) -> FileUsage {
-    if writes(touch.access)
-        && touch.access != Access::Link
-        && !touch.exists
-        && !effects.link_makers.may_redirect(touch)
-    {
-        return FileUsage::Creates;
-    }
-    let words = touch.command.and_then(|index| effects.commands.get(index)).map(|command| &command.words);
-    let Some((program, arguments)) = words.and_then(|words| words.split_first()) else {
-        return FileUsage::Other;
-    };
-    // What is redirected to `.` is not run.
-    let file = Path::new(touch.named()).file_name();
-    let is_argument = arguments.iter().any(|word| Path::new(word).file_name() == file);
-    let is_source = touch.access == Access::Read && matches!(program.as_str(), "." | "source");
-    if is_source && is_argument { FileUsage::Sources } else { FileUsage::Other }
 }
 
 /// What a rule for files is against.
