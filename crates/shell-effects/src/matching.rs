@@ -274,6 +274,15 @@ const BOOLEANS: &[&str] = &[
     "-auto-approve",
     "--auto-approve",
     "--ignore-not-found",
+    "--all-features",
+    "--allow-dirty",
+    "--build",
+    "--frozen",
+    "--json",
+    "--list",
+    "--locked",
+    "--offline",
+    "--provenance",
 ];
 
 /// Whether a command has an option, however it is written: `-uf`, `--delete`, `--dele`.
@@ -301,7 +310,9 @@ impl PlainCommand<'_> {
             }
             // The first words of `find` are directories.
             let finds = self.command.entry.is_some_and(|program| program.deletes == Deletes::Found);
-            if hole.is_some_and(|hole| may_be_option(hole, word, at == first && !finds)) {
+            // A program that is not known may have a subcommand.
+            let is_first = at == first || at == first + 1 && !self.command.is_known;
+            if hole.is_some_and(|hole| may_be_option(hole, word, is_first && !finds)) {
                 found = Some(OptionMatch::Possible);
             }
             let known = hole.and_then(|hole| word.get(..hole.part.start)).unwrap_or(word);
@@ -348,7 +359,9 @@ impl PlainCommand<'_> {
             .first()
             .is_some_and(|name| self.command.entry.is_some_and(|program| program.subcommand(name).is_some()));
         let is_boolean = |word: &str| {
-            BOOLEANS.contains(&word) || booleans.iter().chain(wanted).any(|boolean| boolean == word)
+            BOOLEANS.contains(&word)
+                || word.starts_with("--no-")
+                || booleans.iter().chain(wanted).any(|boolean| boolean == word)
         };
         let may_take_value =
             |word: &str| word.len() > 1 && word.starts_with('-') && !word.contains('=') && !is_boolean(word);
