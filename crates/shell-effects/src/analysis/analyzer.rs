@@ -53,6 +53,8 @@ pub(super) struct Scope {
     pub(super) input: Stream,
     /// The file that this is, if it is one.
     pub(super) input_file: Option<Field>,
+    /// The file of the script that is about to run.
+    pub(super) script_file: Option<Field>,
     /// Files without which the command does not run.
     pub(super) missing: Vec<String>,
     /// How many redirections to a file are around the command.
@@ -128,6 +130,7 @@ impl<'a> Analyzer<'a> {
             scope: Scope {
                 input: Stream::Inherited,
                 input_file: None,
+                script_file: None,
                 missing: Vec::new(),
                 redirected: 0,
                 inside: 0,

@@ -97,26 +97,33 @@ const GITHUB_FILES: [&str; 5] =
 /// Variables that bash or zsh sets itself.
 #[rustfmt::skip]
 const OF_SHELL: &[&str] = &[
-    "_", "COPROC", "DIRSTACK", "FUNCNAME", "HISTCMD", "MAPFILE", "MATCH", "OLDPWD", "OPTARG", "OPTIND", "PIPESTATUS", "PWD", "READLINE_LINE",
-    "REPLY", "SHELLOPTS", "aliases", "argv", "builtins", "commands", "dirstack", "functions", "funcstack", "history", "historywords", "jobtexts",
+    "_", "COLUMNS", "COPROC", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS", "HISTCMD", "HOSTNAME", "HOSTTYPE", "IFS",
+    "LINENO", "LINES", "MACHTYPE", "MAPFILE", "MATCH", "OLDPWD", "OPTARG", "OPTIND", "OSTYPE", "PIPESTATUS", "PPID", "PWD", "RANDOM",
+    "READLINE_LINE", "REPLY", "SECONDS", "SHELLOPTS", "SHLVL", "SRANDOM", "UID", "aliases", "argv", "builtins", "commands", "dirstack", "functions", "funcstack", "history", "historywords", "jobtexts",
     "match", "modules", "nameddirs", "options", "parameters", "path", "pipestatus", "prompt", "reply", "status", "userdirs", "words",
 ];
+
+/// Whether a name is that of a variable, and neither the shell nor Claude Code sets it.
+fn may_be_unset(name: &str) -> bool {
+    let is_set = ["BASH", "COMP", "CLAUDE"].iter().any(|start| name.starts_with(start));
+    !name.is_empty()
+        && !name.starts_with(|first: char| first.is_ascii_digit())
+        && name.bytes().all(is_name)
+        && !is_set
+        && !OF_SHELL.contains(&name)
+}
 
 /// Variables that nobody sets.
 impl Analyzer<'_> {
     /// Whether neither the script nor its environment sets a variable. What a file sets that is sourced is not known.
     pub(crate) fn is_unset(&self, name: &str) -> bool {
-        let is_of_shell = name.starts_with("BASH") || name.starts_with("COMP") || OF_SHELL.contains(&name);
-        !name.is_empty()
-            && name.bytes().all(is_name)
-            && !is_of_shell
-            && !self.is_set_here(name)
-            && self.environment().is_set(name) == Some(false)
+        may_be_unset(name) && !self.is_set_here(name) && self.environment().is_set(name) == Some(false)
     }
 
     /// Whether a variable that is used with an operation has no value.
     pub(crate) fn is_unset_outside(&self, name: &str) -> bool {
-        self.state.get(name).is_none()
+        may_be_unset(name)
+            && self.state.get(name).is_none()
             && !self.state.exports.has(name)
             && !self.state.options.has_sourced
             && self.environment().is_set(name) == Some(false)
@@ -180,7 +187,7 @@ impl Analyzer<'_> {
     }
 
     /// Whether a command before may have made a file, a directory or a link.
-    pub(super) fn has_made_files(&self) -> bool {
+    pub(crate) fn has_made_files(&self) -> bool {
         let makes = |effect: &Effect| !matches!(effect.access, Access::Read | Access::Delete);
         self.script.effects.iter().any(makes)
     }
@@ -199,6 +206,27 @@ impl Analyzer<'_> {
         let mut files: Vec<Field> = found.into_iter().flatten().map(Field::literal).collect();
         files.push(word.clone());
         files
+    }
+
+    /// Whether a word is the path of a file or a directory from the one in which the whole command starts.
+    pub(crate) fn is_there(&self, word: &Field) -> bool {
+        word.is_literal() && self.environment().is_there(&word.text) == Some(true)
+    }
+
+    /// Whether there is such a directory, and nothing before may have removed or closed it: a `cd` to it succeeds.
+    pub(crate) fn is_kept_directory(&self, directory: &Field) -> bool {
+        let path = |at: &str, path: &str| {
+            if path.starts_with('/') || at.is_empty() { path.to_owned() } else { format!("{at}/{path}") }
+        };
+        let is_elsewhere = |effect: &Effect| match (effect.access, &effect.target, &effect.base) {
+            (Access::Read | Access::MakeDirectory, _, _) => true,
+            (_, Target::Path(changed) | Target::Tree(changed), Base::At(at)) => {
+                let changed = self.environment().directory(&path(at, changed));
+                changed.is_some_and(|changed| !Path::new(&directory.text).starts_with(changed))
+            }
+            _ => false,
+        };
+        self.is_there(directory) && self.script.effects.iter().all(is_elsewhere)
     }
 
     /// Whether a pattern of the shell may match a directory.

@@ -122,9 +122,7 @@ impl Analyzer<'_> {
         match found {
             // Nobody sets it.
             ParameterValue::Unknown
-                if name == "TMPDIR"
-                    && !matches!(operation, Some(Operation::Alternative(_)))
-                    && self.is_unset_outside(name) =>
+                if !matches!(operation, Some(Operation::Alternative(_))) && self.is_unset_outside(name) =>
             {
                 taken(other)
             }
@@ -269,6 +267,10 @@ impl Analyzer<'_> {
         match (name, self.home()) {
             // By `env HOME=x bash -c …`.
             _ if self.state.exports.has(name) => ParameterValue::Unknown,
+            ("BASH_SOURCE", _) if !self.state.options.has_sourced => match &self.state.source {
+                Some(source) => ParameterValue::Fields(vec![(**source).clone()]),
+                None => ParameterValue::Unknown,
+            },
             ("BASH", _) => ParameterValue::Fields(vec![Field::literal("bash")]),
             ("HOME", Some(home)) => ParameterValue::Fields(vec![Field::literal(home)]),
             ("IFS", _) => ParameterValue::Fields(vec![Field::literal(" \t\n")]),

@@ -42,7 +42,15 @@ impl Analyzer<'_> {
         if matches!(file.kind, FieldKind::Glob | FieldKind::Tree) {
             return self.any_written(&code);
         }
-        self.run_file(file, &code);
+        self.run_named(file, &code);
+    }
+
+    /// The same as `run_file`, for a script that may ask for its own file.
+    fn run_named(&mut self, file: &Field, code: &WrittenCode<'_>) -> bool {
+        self.scope.script_file = Some(file.clone()).filter(Field::is_literal);
+        let ran = self.run_file(file, code);
+        self.scope.script_file = None;
+        ran
     }
 
     /// One of the files that this script wrote.
@@ -135,7 +143,7 @@ impl Analyzer<'_> {
     /// A program in a file, such as `./x`.
     pub(crate) fn program_file(&mut self, file: &Field, arguments: &[Field], command: usize) {
         let code = WrittenCode { command, interpreter: &file.text, language: Language::NewShell, arguments };
-        if file.text.contains('/') && self.run_file(file, &code) {
+        if file.text.contains('/') && self.run_named(file, &code) {
             // Nobody knows which program it is.
             if let Some(command) = self.script.commands.get_mut(command) {
                 command.is_known = false;

@@ -400,7 +400,7 @@ impl Analyzer<'_> {
             // What is printed is a part of what is read.
             Action::Each(Access::Read, _)
                 if operands.is_empty()
-                    && matches!(self.scope.input, Stream::Files(_))
+                    && matches!(self.scope.input, Stream::Files(_) | Stream::HashLines)
                     && matches!(program.output, Output::Lines) =>
             {
                 self.streams.output = self.scope.input.clone();

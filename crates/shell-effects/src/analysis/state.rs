@@ -27,6 +27,8 @@ pub(crate) struct State {
     pub(crate) options: ShellOptions,
     /// `$0`, where it is known.
     pub(crate) zero: Option<Rc<Field>>,
+    /// The file that this script is read from, as bash names it; empty for a text. None if that is not known.
+    pub(crate) source: Option<Rc<Field>>,
     /// Variables that are certainly local to the function that runs.
     pub(crate) locals: Rc<Vec<String>>,
 }
@@ -44,6 +46,7 @@ impl State {
             options: ShellOptions::default(),
             // A script of its own has another name, but is run by one as well.
             zero: Some(Rc::new(Field::literal("bash"))),
+            source: Some(Rc::new(Field::literal(""))),
             locals: Rc::default(),
         }
     }
@@ -85,6 +88,9 @@ impl State {
         self.exports = self.exports.join(&other.exports);
         self.disk = self.disk.join(&other.disk);
         self.options = self.options.join(&other.options);
+        if self.source != other.source {
+            self.source = None;
+        }
         if self.zero != other.zero {
             self.zero = None;
         }
@@ -131,6 +137,7 @@ impl State {
             && self.disk.covers(&other.disk)
             && self.options.covers(&other.options)
             && (self.zero.is_none() || self.zero == other.zero)
+            && (self.source.is_none() || self.source == other.source)
     }
 }
 

@@ -35,6 +35,11 @@ fn without_launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
         }
     }
+    let is_container = ["docker", "kubectl", "nerdctl", "oc", "podman"].contains(&call.name);
+    if is_container && call.fields.iter().skip(1).take(2).any(|field| field.text == "cp") {
+        let ours: Vec<Field> = call.fields.iter().filter(|field| !is_in_container(field)).cloned().collect();
+        return analyzer.unknown_program(&ours);
+    }
     let is_compose = call.name == "docker-compose" || is("compose");
     // What the containers are given is shown by these only.
     if !is_compose || is("config") || is("convert") {
@@ -106,7 +111,8 @@ fn run_launched(analyzer: &mut Analyzer<'_>, call: &Call<'_>, launched: &Launche
     // A key is used by ssh, and shown to nobody.
     let is_key = |field: &Field| is_remote && options.values(&["-i"]).any(|key| key == field);
     let before: Vec<Field> = before.iter().filter(|field| !is_key(field)).cloned().collect();
-    analyzer.unknown_program(&before);
+    let is_container = launch.place == Place::Elsewhere;
+    analyzer.unknown_program(&if is_container { on_this_machine(&before) } else { before });
     if is_remote && length < rest.len() {
         let code = stream::joined(command, " ");
         analyzer.inside(call.command, launch.place != Place::Here, |analyzer| {
@@ -120,6 +126,41 @@ fn run_launched(analyzer: &mut Analyzer<'_>, call: &Call<'_>, launched: &Launche
     } else if !command.is_empty() {
         analyzer.inside(call.command, launch.place != Place::Here, |analyzer| analyzer.run_fields(command));
     }
+}
+
+/// Whether a word is a path in a container: `web:/etc/app.conf`.
+fn is_in_container(field: &Field) -> bool {
+    let name = field.text.split_once(':').map(|(name, _)| name);
+    name.is_some_and(|name| !name.is_empty() && !name.starts_with(['/', '.', '~', '-']))
+}
+
+/// Options of containers whose value is a path in them.
+const INSIDE: &[&str] = &["--entrypoint", "--tmpfs", "--workdir", "-w"];
+
+/// The words without the paths that are those of the container.
+fn on_this_machine(words: &[Field]) -> Vec<Field> {
+    let mut kept = Vec::new();
+    let mut before = "";
+    for word in words {
+        let (option, value) = match word.text.split_once('=') {
+            Some((option, value)) if word.text.starts_with("--") => (option, value),
+            _ => (before, word.text.as_str()),
+        };
+        before = word.text.as_str();
+        if INSIDE.contains(&option) {
+            continue;
+        }
+        kept.push(match option {
+            "-v" | "--volume" => word.with(value.split(':').next().unwrap_or_default()),
+            "--mount" => {
+                let of_host =
+                    value.split(',').find(|part| part.starts_with("source=") || part.starts_with("src="));
+                word.with(of_host.unwrap_or_default())
+            }
+            _ => word.clone(),
+        });
+    }
+    kept
 }
 
 /// Files of this machine that a container is given: `-v /data:/data`, `--mount type=bind,source=/data,target=/data`.

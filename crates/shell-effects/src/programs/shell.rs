@@ -45,9 +45,10 @@ pub(crate) const SHELL: &[Program] = &[
     nothing(&["umask"], "").output(Output::Nothing),
     special(&["hash"], "-p=", builtins::hash),
     nothing(&["wait"], "").output(Output::Nothing).evaluates(),
+    special(&["pwd"], "", current_directory),
     nothing(&[
         "[[", "bg", "dirs", "disown", "fc", "fg", "help", "kill",
-        "logout", "pwd", "suspend", "times", "ulimit", "unalias", "unfunction",
+        "logout", "suspend", "times", "ulimit", "unalias", "unfunction",
     ], ""),
 ];
 
@@ -60,6 +61,17 @@ const WRAPPING_BUILTINS: [&str; 5] = ["builtin", "command", "exec", "jobs", "tim
 pub fn is_builtin(name: &str) -> bool {
     let is_listed = SHELL.iter().any(|program| program.names.contains(&name));
     (is_listed && !PROGRAMS.contains(&name)) || WRAPPING_BUILTINS.contains(&name)
+}
+
+/// `pwd`. With `CDPATH` a `cd` before it may print something as well.
+fn current_directory(analyzer: &mut Analyzer<'_>, _: &Call<'_>) {
+    let is_plain = ["cd", "pwd"].iter().all(|name| analyzer.is_usual(name)) && analyzer.is_unset("CDPATH");
+    if is_plain
+        && let Some(directory) = analyzer.current_directory()
+        && analyzer.is_kept_directory(&directory)
+    {
+        analyzer.set_output(Stream::text(with_end(directory, "\n")));
+    }
 }
 
 /// `echo`, and `print` of other shells.
