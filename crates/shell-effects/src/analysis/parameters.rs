@@ -62,6 +62,7 @@ impl Analyzer<'_> {
                     other => other,
                 }
             }
+            Some(Operation::Index(word)) if name == "BASH_SOURCE" && is_zero(word) => found,
             Some(Operation::Index(word)) => {
                 self.substitutions(word);
                 self.evaluate_index(word);
@@ -292,6 +293,10 @@ impl Analyzer<'_> {
             _ => ParameterValue::Unknown,
         }
     }
+}
+
+fn is_zero(index: &[Piece]) -> bool {
+    matches!(index, [Piece::Plain(text) | Piece::Quoted(text)] if text == "0")
 }
 
 fn are_unknown(fields: &[Field]) -> bool {

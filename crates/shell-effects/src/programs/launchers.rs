@@ -37,8 +37,7 @@ fn without_launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     let is_container = ["docker", "kubectl", "nerdctl", "oc", "podman"].contains(&call.name);
     if is_container && call.fields.iter().skip(1).take(2).any(|field| field.text == "cp") {
-        let ours: Vec<Field> = call.fields.iter().filter(|field| !is_in_container(field)).cloned().collect();
-        return analyzer.unknown_program(&ours);
+        return analyzer.unknown_program(&copied(call.fields));
     }
     let is_compose = call.name == "docker-compose" || is("compose");
     // What the containers are given is shown by these only.
@@ -128,10 +127,29 @@ fn run_launched(analyzer: &mut Analyzer<'_>, call: &Call<'_>, launched: &Launche
     }
 }
 
-/// Whether a word is a path in a container: `web:/etc/app.conf`.
-fn is_in_container(field: &Field) -> bool {
-    let name = field.text.split_once(':').map(|(name, _)| name);
-    name.is_some_and(|name| !name.is_empty() && !name.starts_with(['/', '.', '~', '-']))
+/// The path in a container that a word names: `web:/etc/app.conf`.
+fn path_in_container(field: &Field) -> Option<&str> {
+    let (name, path) = field.text.split_once(':')?;
+    if name.is_empty() || name.starts_with(['/', '.', '~', '-']) { None } else { Some(path) }
+}
+
+/// The words of `docker cp`, as what they do on this machine: what comes from a container is read there, and written here under its
+/// own name.
+fn copied(words: &[Field]) -> Vec<Field> {
+    let mut kept = Vec::new();
+    let target = words.last();
+    for word in words {
+        match (path_in_container(word), target) {
+            (None, _) => kept.push(word.clone()),
+            (Some(path), Some(target)) if path_in_container(target).is_none() => {
+                kept.push(word.with(format!("--input={path}")));
+                let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+                kept.push(target.with(format!("{}/{name}", target.text)));
+            }
+            (Some(_), _) => {}
+        }
+    }
+    kept
 }
 
 /// Options of containers whose value is a path in them.

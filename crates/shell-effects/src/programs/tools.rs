@@ -390,7 +390,10 @@ pub(crate) fn prints_settings(analyzer: &Analyzer<'_>, words: &[Field]) -> bool 
     let asking = match analyzer.program(name) {
         Some(Program { output: Output::Settings(asking), .. }) => asking,
         Some(_) => return is_of_cargo(name, rest),
-        None => return prints_completion(analyzer, rest),
+        None if analyzer.is_usual(name) && analyzer.state.disk.named(name).is_empty() => {
+            return prints_completion(analyzer, rest);
+        }
+        None => return false,
     };
     let (_, skipped) = arguments::parse_up_to(SETTINGS_FLAGS, rest, true);
     asking.is_empty() || rest.get(skipped).is_some_and(|word| asking.contains(&word.text.as_str()))
