@@ -70,6 +70,11 @@ fn classes_of_commands_that_were_once_stopped_are_free_and_their_neighbours_are_
     judged(project(), include_str!("../fixtures/packs/everyday.txt"));
 }
 
+#[test]
+fn more_classes_of_commands_that_were_once_stopped_are_free_and_their_neighbours_are_not() {
+    judged(project(), include_str!("../fixtures/packs/false-alarms.txt"));
+}
+
 /// The same with rules of its own.
 fn guarded_project() -> Test {
     let packs: Vec<String> = PACKS.iter().map(|pack| format!("pack:{pack}")).collect();

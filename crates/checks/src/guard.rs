@@ -16,6 +16,7 @@ mod command_pattern;
 mod comparison_log;
 mod compile;
 mod file_checks;
+mod file_usage;
 mod link_makers;
 mod named_files;
 mod open_questions;
@@ -53,7 +54,7 @@ pub fn check(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects) -> Vec<
     let mut seen = HashSet::new();
     for touch in &effects.touches {
         // A sourced file may also be read in other ways.
-        let usage = file_checks::usage(effects, touch);
+        let usage = file_usage::usage(effects, touch);
         if !seen.insert((touch.access, touch.named(), touch.with_contents, touch.brings, usage)) {
             continue;
         }

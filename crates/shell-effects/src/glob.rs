@@ -148,6 +148,12 @@ impl Glob {
     pub fn could_match(&self, parts: &[Part<'_>]) -> bool {
         unknown_parts::could_match(self.program(), parts)
     }
+
+    /// The same where the pattern spells a known letter or digit of the text: with other unknown parts alone it does not match.
+    #[must_use]
+    pub fn could_match_by_known(&self, parts: &[Part<'_>]) -> bool {
+        unknown_parts::could_match_by_known(self.program(), parts)
+    }
 }
 
 #[cfg(test)]

@@ -281,6 +281,15 @@ const BOOLEANS: &[&str] = &[
     "-auto-approve",
     "--auto-approve",
     "--ignore-not-found",
+    "--all-features",
+    "--allow-dirty",
+    "--build",
+    "--frozen",
+    "--json",
+    "--list",
+    "--locked",
+    "--offline",
+    "--provenance",
 ];
 
 /// Whether a command has an option, in any spelling: `-uf`, `--delete`, `--dele`.
@@ -308,7 +317,9 @@ impl PlainCommand<'_> {
             }
             // The first words of `find` are directories.
             let finds = self.command.entry.is_some_and(|program| program.deletes == Deletes::Found);
-            if hole.is_some_and(|hole| may_be_option(hole, word, at == first && !finds)) {
+            // A program that is not known may have a subcommand.
+            let is_first = at == first || at == first + 1 && !self.command.is_known;
+            if hole.is_some_and(|hole| may_be_option(hole, word, is_first && !finds)) {
                 found = Some(OptionMatch::Possible);
             }
             let known = hole.and_then(|hole| word.get(..hole.part.start)).unwrap_or(word);
@@ -357,7 +368,9 @@ impl PlainCommand<'_> {
         let described = self.command.entry.map_or("", |program| program.options);
         let is_boolean = |word: &str| {
             let is_usual = BOOLEANS.contains(&word) && !takes_next(described, word);
-            is_usual || booleans.iter().chain(wanted).any(|boolean| boolean == word)
+            is_usual
+                || word.starts_with("--no-")
+                || booleans.iter().chain(wanted).any(|boolean| boolean == word)
         };
         let may_take_value =
             |word: &str| word.len() > 1 && word.starts_with('-') && !word.contains('=') && !is_boolean(word);

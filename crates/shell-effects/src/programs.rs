@@ -2,6 +2,7 @@
 
 pub(crate) mod archives;
 pub(crate) mod arguments;
+pub(crate) mod attributes;
 pub(crate) mod batches;
 mod bubblewrap;
 pub(crate) mod code_access;

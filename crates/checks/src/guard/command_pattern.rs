@@ -244,16 +244,20 @@ impl CommandPattern {
             return false;
         }
         let parts = plain.parts(blocked && self.options.is_none());
+        let spells = is_of_unknown_program(plain);
+        let could = |glob: &Glob, parts: &[Part<'_>]| {
+            if spells { glob.could_match_by_known(parts) } else { glob.could_match(parts) }
+        };
         let could_match = |glob: &Glob| {
             if !self.ignores_case {
-                return glob.could_match(&parts);
+                return could(glob, &parts);
             }
             let small: Vec<(String, &Part<'_>)> = parts.iter().map(|part| (lowercase(part), part)).collect();
             let parts = small.iter().map(|(text, part)| match part {
                 Part::Text(_) => Part::Text(text),
                 Part::Unknown(hole) => Part::Unknown(*hole),
             });
-            glob.could_match(&parts.collect::<Vec<_>>())
+            could(glob, &parts.collect::<Vec<_>>())
         };
         !parts.is_empty() && (could_match(&self.glob) || self.longer().is_some_and(could_match))
     }
@@ -273,6 +277,12 @@ fn after_braces(pattern: &str) -> &str {
         }
     }
     pattern
+}
+
+/// Whether nothing says which program it is: with arguments that are not known either, it could be against any rule. A command that
+/// is all that another one prints is not meant.
+fn is_of_unknown_program(plain: &PlainCommand<'_>) -> bool {
+    !plain.command.is_known && !names_program_in_part(plain) && plain.command.unknown_code.is_none()
 }
 
 /// Whether the program's name is partly known: `${x}push`.

@@ -97,6 +97,7 @@ fn file_rule(
         },
         create: fields.create.map(Action::from),
         source: fields.source.map(Action::from),
+        restore: fields.restore.map(Action::from),
         overridable: fields.overridable.unwrap_or(false),
         origin: sources.origin(key, rule),
     })

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::call::{
     Advice, Explanation, Finding, OwnFiles, ToolCall, UnknownPart, doing, for_question, shown,
 };
+use super::file_usage::usage;
 use super::open_questions::UNDECIDED;
 use super::resolve::{Effects, Touch, Uncertainty};
 use super::rules::{Action, FileRules, FileUsage, GuardRules, Protection};
@@ -14,7 +15,7 @@ use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::{OWN_FILES, Rule};
 use conclaude_core::text::clean_line;
 use conclaude_os::{files, git};
-use shell_effects::{Access, Brought, Extent};
+use shell_effects::{Access, Brought, Extent, WORK_TREE};
 
 /// All findings about one file.
 pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Touch) -> Vec<Finding> {
@@ -38,7 +39,7 @@ pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, to
     found
 }
 
-fn writes(access: Access) -> bool {
+pub(super) fn writes(access: Access) -> bool {
     matches!(access, Access::Write | Access::Update | Access::MakeDirectory | Access::Link)
 }
 
@@ -154,8 +155,10 @@ pub(super) fn removed(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Find
         );
     };
     let file = call.ground.location(file, false);
+    // Git removes them. A program that is given a list may do something else.
+    let does = if command.split(' ').any(|word| word == WORK_TREE) { "may change" } else { "removes" };
     let reason = format!(
-        "`{}` removes {}, which belongs to conclaude's own config, state or registration.",
+        "`{}` {does} {}, which belongs to conclaude's own config, state or registration.",
         shown(command),
         file.shown()
     );
@@ -271,27 +274,6 @@ pub(super) fn files(
         found.extend(protected(&rules.unreadable, call, touch, usage(effects, touch)));
     }
     found
-}
-
-/// How a call uses a file.
-pub(super) fn usage(effects: &Effects, touch: &Touch) -> FileUsage {
-    if writes(touch.access)
-        && touch.access != Access::Link
-        && !touch.exists
-        && !effects.link_makers.may_redirect(touch)
-    {
-        return FileUsage::Creates;
-    }
-    let command = touch.command.and_then(|index| effects.commands.get(index));
-    let Some((command, arguments)) = command.and_then(|command| Some((command, command.words.get(1..)?)))
-    else {
-        return FileUsage::Other;
-    };
-    // Redirecting to `.` does not run it.
-    let file = Path::new(touch.named()).file_name();
-    let is_argument = arguments.iter().any(|word| Path::new(word).file_name() == file);
-    let is_source = touch.access == Access::Read && command.sources();
-    if is_source && is_argument { FileUsage::Sources } else { FileUsage::Other }
 }
 
 /// The finding of a rule for files.

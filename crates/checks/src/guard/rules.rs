@@ -54,6 +54,8 @@ pub struct FileRule {
     pub create: Option<Action>,
     /// The same for a file that a shell reads as commands.
     pub source: Option<Action>,
+    /// The same for a file that git sets back, or that the program writes again that made it.
+    pub restore: Option<Action>,
     /// Whether an inner layer may make exceptions to it.
     pub overridable: bool,
     pub origin: RuleOrigin,
@@ -71,6 +73,7 @@ impl FileRule {
         let special = match usage {
             FileUsage::Creates => self.create,
             FileUsage::Sources => self.source,
+            FileUsage::Restores => self.restore,
             FileUsage::Other => None,
         };
         special.unwrap_or(self.action)
@@ -84,8 +87,10 @@ pub enum FileUsage {
     Other,
     /// A new file is written.
     Creates,
-    /// A shell reads it as commands.
+    /// A shell reads it as commands, or a program takes the variables in it for others.
     Sources,
+    /// Git writes a version that is committed, or the program that made it writes it again after it was deleted.
+    Restores,
 }
 
 /// Who uses a file, and how.
@@ -153,6 +158,7 @@ impl FileRules {
             if !rule.allows && rule.action_for(usage) == Action::Allow {
                 log.missed(named, subject, || match usage {
                     FileUsage::Sources => format!("lets a shell read {subject}"),
+                    FileUsage::Restores => format!("does not apply to {subject}: it is set back"),
                     _ => format!("does not apply to {subject}: it does not exist yet"),
                 });
                 continue;

@@ -103,6 +103,7 @@ fn files(key: &'static str, patterns: &[&str]) -> FileRules {
         action: Action::Block,
         create: None,
         source: None,
+        restore: None,
         overridable: false,
         origin: RuleOrigin { key, file: Some(".conclaude.yaml".into()), line: 1, layer: Layer::Project },
     };

@@ -3,7 +3,7 @@
 use super::call::ToolCall;
 use super::named_files::{NamedFiles, is_protected_by, joined, named_files};
 use super::resolve::Touch;
-use super::rules::GuardRules;
+use super::rules::{FileQuery, FileUsage, GuardRules};
 use shell_effects::Base;
 
 /// The possible use of a file that an argument names.
@@ -15,6 +15,8 @@ enum Usage {
     Read,
     /// A key or a certificate: it is used, and shown to nobody.
     Key,
+    /// Variables for another program, as from a file that a shell reads.
+    Source,
 }
 
 /// Parts of the names of options that take a key or a certificate.
@@ -37,9 +39,34 @@ const KEYS: &[&str] = &[
 
 /// Parts of the names of options that take a file to read. After others a file may be an operand.
 const INPUTS: &[&str] = &[
-    "config", "file", "from", "in", "input", "lock", "lockfile", "manifest", "path", "schema", "source",
-    "src", "var",
+    "config",
+    "file",
+    "font",
+    "from",
+    "in",
+    "include",
+    "input",
+    "interpreter",
+    "isystem",
+    "library",
+    "lock",
+    "lockfile",
+    "manifest",
+    "path",
+    "python",
+    "schema",
+    "shell",
+    "source",
+    "src",
+    "sysroot",
+    "var",
 ];
+
+/// Options that take a file with variables for another program.
+const VARIABLES: &[&str] = &["env-file", "env-file-if-exists"];
+
+/// Short options that take a directory to search, of compilers and linkers.
+const SEARCHED: &[char] = &['I', 'L'];
 
 /// Parts of the names of options that take a file to write.
 const OUTPUTS: &[&str] = &[
@@ -93,8 +120,9 @@ fn named_by<'a>(word: &'a str, before: &str) -> Option<(&'a str, Usage)> {
             None if option.starts_with('-') => None,
             // `-fVALUE`.
             None => {
-                let value = option.chars().next().and_then(|first| option.get(first.len_utf8()..));
-                value.filter(|value| !value.is_empty()).map(|value| (value, Usage::Any))
+                let first = option.chars().next()?;
+                let value = option.get(first.len_utf8()..).filter(|value| !value.is_empty())?;
+                Some((value, if SEARCHED.contains(&first) { Usage::Read } else { Usage::Any }))
             }
         },
     }
@@ -107,13 +135,17 @@ fn usage_after(before: &str) -> Usage {
         _ => return Usage::Any,
     };
     let usage = usage_by_name(name);
-    let takes_file = usage == Usage::Key || parts(name).any(|part| INPUTS.contains(&part));
+    let takes_file =
+        matches!(usage, Usage::Key | Usage::Source) || parts(name).any(|part| INPUTS.contains(&part));
     if takes_file { usage } else { Usage::Any }
 }
 
 fn usage_by_name(name: &str) -> Usage {
     let name = name.trim_start_matches('-');
     let name = name.to_ascii_lowercase();
+    if VARIABLES.contains(&name.as_str()) {
+        return Usage::Source;
+    }
     // A short option may mean anything.
     if name.len() < 2 || parts(&name).any(|part| OUTPUTS.contains(&part)) {
         Usage::Any
@@ -141,6 +173,10 @@ fn is_against(rules: &GuardRules, call: &ToolCall<'_>, usage: Usage, touch: &Tou
                 || is_protected_by(&rules.uneditable.of_user(), call, touch)
         }
         Usage::Read => is_protected_by(&rules.unreadable, call, touch),
+        Usage::Source => {
+            let query = FileQuery { usage: FileUsage::Sources, ..call.silent_query() };
+            rules.unreadable.protecting_any(&touch.names, &query).is_some()
+        }
         Usage::Any => {
             is_protected_by(&rules.unreadable, call, touch) || is_protected_by(&rules.uneditable, call, touch)
         }
@@ -162,7 +198,11 @@ mod tests {
             ("-keystore", "a.jks", Some(("a.jks", Usage::Key))),
             ("--lockfile", "Cargo.lock", Some(("Cargo.lock", Usage::Read))),
             ("frob", "--lockfile=Cargo.lock", Some(("Cargo.lock", Usage::Read))),
-            ("frob", "--env-file=.env", Some((".env", Usage::Read))),
+            ("frob", "--env-file=.env", Some((".env", Usage::Source))),
+            ("--env-file", ".env", Some((".env", Usage::Source))),
+            ("frob", "-I/usr/include", Some(("/usr/include", Usage::Read))),
+            ("--python", "/usr/bin/python3", Some(("/usr/bin/python3", Usage::Read))),
+            ("--output-file", ".env", Some((".env", Usage::Any))),
             ("--verbose", "Cargo.lock", Some(("Cargo.lock", Usage::Any))),
             ("--in-place", "Cargo.lock", Some(("Cargo.lock", Usage::Any))),
             ("--key-out", "key.pem", Some(("key.pem", Usage::Any))),

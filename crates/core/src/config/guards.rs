@@ -158,8 +158,12 @@ pub struct FileRuleFields {
     pub action: Option<FileAction>,
     /// What happens to a file that does not exist yet and would be created. Default: as `action`.
     pub create: Option<RuleAction>,
-    /// What happens to a file that a shell would read as its own commands (`. ./.env`). Default: as `action`.
+    /// What is done about a file that a shell would read as its own commands (`. ./.env`), or a program as variables
+    /// (`node --env-file=.env`). Default: as `action`.
     pub source: Option<RuleAction>,
+    /// What is done about a file that git would set back to a committed version (`git restore Cargo.lock`), or that a command deletes
+    /// and its package manager then writes again. Default: as `action`.
+    pub restore: Option<RuleAction>,
     /// Whether an inner layer of the config may make exceptions to it. Default: `false`.
     pub overridable: Option<bool>,
 }
@@ -181,6 +185,7 @@ impl From<FileGlob> for FileRuleFields {
             action: None,
             create: None,
             source: None,
+            restore: None,
             overridable: None,
         }
     }

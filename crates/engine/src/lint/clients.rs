@@ -108,6 +108,7 @@ fn asking_keys(rule: &Located<FileRuleConfig>) -> impl Iterator<Item = &'static 
         ("action", rule.action == Some(FileAction::Ask)),
         ("create", rule.create == Some(RuleAction::Ask)),
         ("source", rule.source == Some(RuleAction::Ask)),
+        ("restore", rule.restore == Some(RuleAction::Ask)),
     ];
     asks.into_iter().filter_map(|(key, asks)| if asks { Some(key) } else { None })
 }

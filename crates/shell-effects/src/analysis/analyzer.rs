@@ -58,6 +58,8 @@ pub(super) struct Scope {
     pub(super) input: Stream,
     /// The file that the input comes from, if it is one.
     pub(super) input_file: Option<Field>,
+    /// The file of the script that is about to run.
+    pub(super) script_file: Option<Field>,
     /// The command runs only if these files are missing.
     pub(super) missing: Vec<String>,
     /// How many redirections to a file surround the command.
@@ -138,6 +140,7 @@ impl<'a> Analyzer<'a> {
             scope: Scope {
                 input: Stream::Inherited,
                 input_file: None,
+                script_file: None,
                 missing: Vec::new(),
                 redirected: 0,
                 inside: 0,

@@ -8,7 +8,7 @@ use crate::analysis::field::{Field, FieldKind, UNKNOWN_WORD};
 use crate::analysis::stream::{PrintedText, Stream};
 use crate::programs::languages::SourceLanguage;
 use crate::programs::program::Stdin;
-use crate::programs::{code_access, code_exclusions, editors, inline_calls};
+use crate::programs::{attributes, code_access, code_exclusions, editors, inline_calls};
 use crate::syntax::parser::is_name;
 use crate::{Access, CodeAccess, CodeLanguage, Doubt};
 
@@ -49,9 +49,9 @@ impl Analyzer<'_> {
         self.unpacked_by_code(&text);
         self.run_by_code(interpreter, &text);
         let joined = inline_calls::joined_texts(&text);
-        for value in given.iter().map(Field::shown).chain(joined) {
-            text.push('\n');
-            text.push_str(&value);
+        let values: Vec<String> = given.iter().map(Field::shown).chain(joined).collect();
+        if !values.is_empty() {
+            text = format!("{text}\n{}{}", attributes::END, values.join("\n"));
         }
         self.doubt_code(interpreter, CodeLanguage::Other, text);
     }
@@ -106,12 +106,13 @@ impl Analyzer<'_> {
         }
         let access = match language {
             CodeLanguage::Shell => CodeAccess { writes: true, runs: true },
-            CodeLanguage::Other => code_access::of(interpreter, &text),
+            CodeLanguage::Other => code_access::of(interpreter, &text.replace(attributes::END, "")),
         };
         let text = match language {
             CodeLanguage::Shell => text,
             CodeLanguage::Other => {
-                code_access::without_programs(&code_exclusions::without_exclusions(interpreter, &text))
+                let text = code_exclusions::without_exclusions(interpreter, &text);
+                attributes::without_attributes(interpreter, &code_access::without_programs(&text))
             }
         };
         let bases = self.state.bases().to_vec();
@@ -233,6 +234,7 @@ impl Analyzer<'_> {
         language: Language,
         arguments: &[Field],
     ) {
+        let file = self.scope.script_file.take();
         match stream {
             Stream::Inherited => self.script.awaiting_code.push(interpreter.to_owned()),
             Stream::Nothing | Stream::File => {}
@@ -253,6 +255,9 @@ impl Analyzer<'_> {
                     Language::NewShell => self.scoped(|analyzer| {
                         analyzer.set_input(Stream::Inherited);
                         analyzer.new_shell(arguments.to_vec(), |analyzer| {
+                            if let Some(file) = file {
+                                analyzer.names_itself(file, interpreter, &printed.text);
+                            }
                             analyzer.code(&printed.text, interpreter)
                         });
                     }),
@@ -263,7 +268,9 @@ impl Analyzer<'_> {
                     Language::Other => self.inline_code(interpreter, printed.text.shown()),
                 }
             }
-            Stream::Files(_) | Stream::Unknown => self.nothing_known(interpreter, language),
+            Stream::Files(_) | Stream::HashLines | Stream::Unknown => {
+                self.nothing_known(interpreter, language)
+            }
         }
     }
 
@@ -278,6 +285,16 @@ impl Analyzer<'_> {
             analyzer.as_part(|analyzer| analyzer.deeper(run));
         });
         true
+    }
+
+    /// A script is read from a file: `$0`, and in bash `${BASH_SOURCE[0]}`.
+    fn names_itself(&mut self, file: Field, interpreter: &str, text: &Field) {
+        let first = text.text.lines().next().unwrap_or_default();
+        let is_bash = interpreter == "bash"
+            || interpreter.contains('/') && first.starts_with("#!") && first.contains("bash");
+        let file = Rc::new(file);
+        self.state.source = if is_bash { Some(Rc::clone(&file)) } else { None };
+        self.state.zero = Some(file);
     }
 
     fn nothing_known(&mut self, interpreter: &str, language: Language) {

@@ -22,6 +22,8 @@ impl Analyzer<'_> {
             return;
         }
         self.state.options.has_integers |= has(&['i']);
+        // Another name for a variable, by which it may be set.
+        self.state.options.has_sourced |= has(&['n']);
         if !has(&['l', 'u', 'c']) {
             return;
         }

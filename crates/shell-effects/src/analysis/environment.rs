@@ -96,26 +96,33 @@ const GITHUB_FILES: [&str; 5] =
 /// Variables that bash or zsh sets itself.
 #[rustfmt::skip]
 const OF_SHELL: &[&str] = &[
-    "_", "COPROC", "DIRSTACK", "FUNCNAME", "HISTCMD", "MAPFILE", "MATCH", "OLDPWD", "OPTARG", "OPTIND", "PIPESTATUS", "PWD", "READLINE_LINE",
-    "REPLY", "SHELLOPTS", "aliases", "argv", "builtins", "commands", "dirstack", "functions", "funcstack", "history", "historywords", "jobtexts",
+    "_", "COLUMNS", "COPROC", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS", "HISTCMD", "HOSTNAME", "HOSTTYPE", "IFS",
+    "LINENO", "LINES", "MACHTYPE", "MAPFILE", "MATCH", "OLDPWD", "OPTARG", "OPTIND", "OSTYPE", "PIPESTATUS", "PPID", "PWD", "RANDOM",
+    "READLINE_LINE", "REPLY", "SECONDS", "SHELLOPTS", "SHLVL", "SRANDOM", "UID", "aliases", "argv", "builtins", "commands", "dirstack", "functions", "funcstack", "history", "historywords", "jobtexts",
     "match", "modules", "nameddirs", "options", "parameters", "path", "pipestatus", "prompt", "reply", "status", "userdirs", "words",
 ];
+
+/// Whether a name is that of a variable, and neither the shell nor Claude Code sets it.
+fn may_be_unset(name: &str) -> bool {
+    let is_set = ["BASH", "COMP", "CLAUDE"].iter().any(|start| name.starts_with(start));
+    !name.is_empty()
+        && !name.starts_with(|first: char| first.is_ascii_digit())
+        && name.bytes().all(is_name)
+        && !is_set
+        && !OF_SHELL.contains(&name)
+}
 
 /// Unset variables.
 impl Analyzer<'_> {
     /// Whether neither the script nor its environment sets a variable. A sourced file may set any variable.
     pub(crate) fn is_unset(&self, name: &str) -> bool {
-        let is_of_shell = name.starts_with("BASH") || name.starts_with("COMP") || OF_SHELL.contains(&name);
-        !name.is_empty()
-            && name.bytes().all(is_name)
-            && !is_of_shell
-            && !self.is_set_here(name)
-            && self.environment().is_set(name) == Some(false)
+        may_be_unset(name) && !self.is_set_here(name) && self.environment().is_set(name) == Some(false)
     }
 
     /// Whether a variable that is used with an operation has no value.
     pub(crate) fn is_unset_outside(&self, name: &str) -> bool {
-        self.state.get(name).is_none()
+        may_be_unset(name)
+            && self.state.get(name).is_none()
             && !self.state.exports.has(name)
             && !self.state.options.has_sourced
             && self.environment().is_set(name) == Some(false)
@@ -179,7 +186,7 @@ impl Analyzer<'_> {
     }
 
     /// Whether an earlier command may have made a file, a directory or a link.
-    pub(super) fn has_made_files(&self) -> bool {
+    pub(crate) fn has_made_files(&self) -> bool {
         let makes = |effect: &Effect| !matches!(effect.access, Access::Read | Access::Delete);
         self.script.effects.iter().any(makes)
     }
@@ -191,6 +198,11 @@ impl Analyzer<'_> {
         let mut files: Vec<Field> = found.map(Field::literal).collect();
         files.push(word.clone());
         files
+    }
+
+    /// Whether a word is the path of a file or a directory from the one in which the whole command starts.
+    pub(crate) fn is_there_literally(&self, word: &Field) -> bool {
+        word.is_literal() && self.environment().is_there(&word.text) == Some(true)
     }
 
     /// Whether those are all files that the pattern will match.

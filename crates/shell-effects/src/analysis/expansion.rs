@@ -9,7 +9,7 @@ use crate::analysis::side_effects;
 use crate::analysis::stream::{self, Stream};
 use crate::analysis::variables::MAX_VALUE;
 use crate::programs::system;
-use crate::syntax::tree::{List, Operation, Piece, Word};
+use crate::syntax::tree::{Command, CommandKind, Item, Join, List, Operation, Piece, Pipeline, Word};
 
 impl Analyzer<'_> {
     /// All fields of a word.
@@ -274,7 +274,8 @@ impl Analyzer<'_> {
         };
         let known = self.printed_directory(text).or_else(|| output.exactly());
         let known = known.or_else(|| self.printed_at_success(list, &output));
-        known.or_else(|| self.printed_pattern(text))
+        let entered = || if enters_and_prints(list) { output.once() } else { None };
+        known.or_else(entered).or_else(|| self.printed_pattern(text))
     }
 
     /// The pattern of a program's output, unless the script has a function or an alias of that name.
@@ -355,4 +356,18 @@ fn join_list(values: Vec<Field>, partial: &mut FieldBuilder, fields: &mut Vec<Fi
         }
         partial.value(&value);
     }
+}
+
+/// Whether a list is `cd DIRECTORY && pwd`.
+fn enters_and_prints(list: &List) -> bool {
+    let [Item { first, rest, negates: false, background: false }] = list.as_slice() else { return false };
+    let [(Join::And, second)] = rest.as_slice() else { return false };
+    let is_call = |pipeline: &Pipeline, name: &str| match pipeline.as_slice() {
+        [Command { kind: CommandKind::Simple { assignments, words }, .. }] => {
+            let program = words.first().map(Word::as_slice);
+            assignments.is_empty() && matches!(program, Some([Piece::Plain(text)]) if text == name)
+        }
+        _ => false,
+    };
+    is_call(first, "cd") && is_call(second, "pwd")
 }

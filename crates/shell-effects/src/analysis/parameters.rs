@@ -64,6 +64,7 @@ impl Analyzer<'_> {
                     other => other,
                 }
             }
+            Some(Operation::Index(word)) if name == "BASH_SOURCE" && is_zero(word) => found,
             Some(Operation::Index(word)) => {
                 self.substitutions(word);
                 self.evaluate_index(word);
@@ -124,9 +125,7 @@ impl Analyzer<'_> {
         match found {
             // It is never set.
             ParameterValue::Unknown
-                if name == "TMPDIR"
-                    && !matches!(operation, Some(Operation::Alternative(_)))
-                    && self.is_unset_outside(name) =>
+                if !matches!(operation, Some(Operation::Alternative(_))) && self.is_unset_outside(name) =>
             {
                 taken(other)
             }
@@ -276,6 +275,10 @@ impl Analyzer<'_> {
         match (name, self.home()) {
             // By `env HOME=x bash -c …`.
             _ if self.state.exports.has(name) => ParameterValue::Unknown,
+            ("BASH_SOURCE", _) if !self.state.options.has_sourced => match &self.state.source {
+                Some(source) => ParameterValue::Fields(vec![(**source).clone()]),
+                None => ParameterValue::Unknown,
+            },
             ("BASH", _) => ParameterValue::Fields(vec![Field::literal("bash")]),
             ("HOME", Some(home)) => ParameterValue::Fields(vec![Field::literal(home)]),
             ("IFS", _) => ParameterValue::Fields(vec![Field::literal(" \t\n")]),
@@ -298,6 +301,10 @@ impl Analyzer<'_> {
 
 fn one_or_unknown(field: Option<Field>) -> ParameterValue {
     field.map_or(ParameterValue::Unknown, |field| ParameterValue::Fields(vec![field]))
+}
+
+fn is_zero(index: &[Piece]) -> bool {
+    matches!(index, [Piece::Plain(text) | Piece::Quoted(text)] if text == "0")
 }
 
 fn are_unknown(fields: &[Field]) -> bool {

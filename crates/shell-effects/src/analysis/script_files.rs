@@ -74,7 +74,16 @@ impl Analyzer<'_> {
         if language != Language::Other && !file.text.contains('/') && !self.state.disk.is_untouched() {
             self.script_on_path(&WrittenCode { interpreter: &file.text, ..code });
         }
-        self.run_file(file, &code);
+
+        self.run_named(file, &code);
+    }
+
+    /// The same as `run_file`, for a script that may ask for its own file.
+    fn run_named(&mut self, file: &Field, code: &WrittenCode<'_>) -> bool {
+        self.scope.script_file = Some(file.clone()).filter(Field::is_literal);
+        let ran = self.run_file(file, code);
+        self.scope.script_file = None;
+        ran
     }
 
     /// A script that a shell looks for where programs are, since its name has no `/`.

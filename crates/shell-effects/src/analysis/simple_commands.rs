@@ -414,7 +414,7 @@ impl Analyzer<'_> {
             // Its output is part of what it reads.
             Action::Each(Access::Read, _)
                 if operands.is_empty()
-                    && matches!(self.scope.input, Stream::Files(_))
+                    && matches!(self.scope.input, Stream::Files(_) | Stream::HashLines)
                     && matches!(program.output, Output::Lines) =>
             {
                 self.streams.output = self.scope.input.clone();

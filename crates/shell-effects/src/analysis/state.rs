@@ -27,6 +27,8 @@ pub(crate) struct State {
     pub(crate) options: ShellOptions,
     /// `$0`, where it is known.
     pub(crate) zero: Option<Rc<Field>>,
+    /// The file that this script is read from, as bash names it; empty for a text. None if that is not known.
+    pub(crate) source: Option<Rc<Field>>,
     /// Variables that are certainly local to the function that runs, sorted.
     pub(crate) locals: Rc<Vec<String>>,
 }
@@ -44,6 +46,7 @@ impl State {
             options: ShellOptions::default(),
             // A separate script has another name, but bash runs it as well.
             zero: Some(Rc::new(Field::literal("bash"))),
+            source: Some(Rc::new(Field::literal(""))),
             locals: Rc::default(),
         }
     }
@@ -87,6 +90,7 @@ impl State {
             exports,
             disk,
             options,
+            source,
             zero,
             locals,
         } = other;
@@ -98,13 +102,14 @@ impl State {
         self.exports = self.exports.join(exports);
         self.disk = self.disk.join(disk);
         self.options = self.options.join(options);
+        self.source = if_same(&self.source, source);
         self.zero = if_same(&self.zero, zero);
         self.locals = join_locals(&self.locals, locals);
     }
 
     /// What differs from an earlier state, which was joined with this one, becomes unknown, so that a loop comes to an end. The other
     /// fields come to one by themselves. Functions and aliases: the number of their bodies in a script is limited. Exports: they show the
-    /// values of variables, which become unknown. Options: a join only switches them on. `$0` and the local variables: a join only
+    /// values of variables, which become unknown. Options: a join only switches them on. `$0`, the file of the script and the local variables: a join only
     /// takes something away.
     pub(crate) fn widen(&mut self, other: &State) {
         let State {
@@ -116,6 +121,7 @@ impl State {
             aliases: _,
             exports: _,
             options: _,
+            source: _,
             zero: _,
             locals: _,
         } = self;
@@ -152,6 +158,7 @@ impl State {
             exports,
             disk,
             options,
+            source,
             zero,
             locals,
         } = other;
@@ -163,6 +170,7 @@ impl State {
             && self.exports.covers(exports)
             && self.disk.covers(disk)
             && self.options.covers(options)
+            && (self.source.is_none() || self.source == *source)
             && (self.zero.is_none() || self.zero == *zero)
             && self.locals.iter().all(|name| locals.contains(name))
     }

@@ -19,6 +19,8 @@ pub(crate) enum Stream {
     Copy(Rc<str>),
     /// One file per line.
     Files(Vec<Target>),
+    /// Lines of which each starts with a hash and a blank.
+    HashLines,
     Unknown,
 }
 
@@ -83,6 +85,15 @@ impl Stream {
         if let Stream::Text(printed) = self {
             Rc::make_mut(printed).is_exact = false;
         }
+    }
+
+    /// The same where it may be printed never.
+    pub(crate) fn once(&self) -> Option<Field> {
+        let mut output = self.clone();
+        if let Stream::Text(printed) = &mut output {
+            Rc::make_mut(printed).is_exact = true;
+        }
+        if output == Stream::Nothing { None } else { output.exactly() }
     }
 
     /// The whole output, if it is known, without the line breaks at its end.

@@ -53,34 +53,86 @@ fn is_of_word(c: char) -> bool {
 
 /// Whether a program takes a text that differs from this one in its unknown parts.
 pub(super) fn could_match(program: &[Op], parts: &[Part<'_>]) -> bool {
-    let mut now = States::start(program);
-    let mut spare = States::new(program.len());
-    // The states before the last blank.
-    let mut before_blank = Vec::new();
-    for part in parts {
-        match part {
-            Part::Text(text) => {
-                for c in text.chars() {
-                    if c == ' ' {
-                        before_blank.clone_from(&now.list);
+    let mut walk = Walk::start(program, false);
+    walk.follow(parts);
+    walk.all.has_end(program)
+}
+
+/// The same where the pattern spells a known letter or digit.
+pub(super) fn could_match_by_known(program: &[Op], parts: &[Part<'_>]) -> bool {
+    let mut walk = Walk::start(program, true);
+    walk.follow(parts);
+    walk.spelled.has_end(program)
+}
+
+/// A known word with fewer letters and digits could be in nearly any command: `-f`.
+const MIN_TELLING: usize = 2;
+
+/// The states of a program after a part of a text.
+struct Walk<'p> {
+    program: &'p [Op],
+    all: States,
+    /// Those before which the pattern spelled a known letter or digit.
+    spelled: States,
+    /// Whether these are needed.
+    tells_spelled: bool,
+    spare: States,
+}
+
+impl Walk<'_> {
+    fn start(program: &[Op], tells_spelled: bool) -> Walk<'_> {
+        let empty = || States::new(program.len());
+        Walk { program, all: States::start(program), spelled: empty(), tells_spelled, spare: empty() }
+    }
+
+    fn follow(&mut self, parts: &[Part<'_>]) {
+        // The states before the last blank.
+        let mut before_blank = (Vec::new(), Vec::new());
+        for part in parts {
+            match part {
+                Part::Text(text) => {
+                    for word in text.split_inclusive(' ') {
+                        let tells = word.chars().filter(|c| c.is_alphanumeric()).count() >= MIN_TELLING;
+                        for c in word.chars() {
+                            if c == ' ' {
+                                before_blank.0.clone_from(&self.all.list);
+                                before_blank.1.clone_from(&self.spelled.list);
+                            }
+                            self.advance(c, tells);
+                        }
                     }
-                    if !now.advance(&mut spare, program, c) {
-                        break;
+                }
+                Part::Unknown(hole) => {
+                    fill(&mut self.all, self.program, *hole);
+                    fill(&mut self.spelled, self.program, *hole);
+                    if *hole == Hole::Words {
+                        before_blank.0.iter().for_each(|at| self.all.add(self.program, *at));
+                        before_blank.1.iter().for_each(|at| self.spelled.add(self.program, *at));
                     }
                 }
             }
-            Part::Unknown(hole) => {
-                fill(&mut now, program, *hole);
-                if *hole == Hole::Words {
-                    before_blank.iter().for_each(|at| now.add(program, *at));
-                }
+            if self.all.list.is_empty() {
+                return;
             }
-        }
-        if now.list.is_empty() {
-            return false;
         }
     }
-    now.has_end(program)
+
+    /// Moves past a character of a word that tells something or not.
+    fn advance(&mut self, c: char, tells: bool) {
+        if !self.tells_spelled {
+            self.all.advance(&mut self.spare, self.program, c);
+            return;
+        }
+        let spells = |at: &&usize| {
+            tells
+                && c.is_alphanumeric()
+                && matches!(self.program.get(**at), Some(Op::Char(spelled)) if *spelled == c)
+        };
+        let next: Vec<usize> = self.all.list.iter().filter(spells).map(|at| at + 1).collect();
+        self.all.advance(&mut self.spare, self.program, c);
+        self.spelled.advance(&mut self.spare, self.program, c);
+        next.into_iter().for_each(|at| self.spelled.add(self.program, at));
+    }
 }
 
 /// Adds the states after any text that the hole may hold.
@@ -115,6 +167,27 @@ mod tests {
 
     fn could(pattern: &str, parts: &[Part<'_>]) -> bool {
         Glob::new(pattern, Kind::Name).unwrap().could_match(parts)
+    }
+
+    #[test]
+    fn a_known_part_is_spelled_by_the_pattern() {
+        use Part::{Text, Unknown};
+        let run = |rest| [Unknown(Hole::Word), Text(" "), Unknown(Hole::Name), Text(rest)];
+        let known = |pattern: &str, parts: &[Part<'_>]| {
+            Glob::new(pattern, Kind::Name).unwrap().could_match_by_known(parts)
+        };
+        for (pattern, rest) in [
+            ("git push *--force*", " --force"),
+            ("git {,* }push*", " push"),
+            ("dd *of=/dev/sd*", " of=/dev/sda"),
+        ] {
+            assert!(known(pattern, &run(rest)), "{pattern} {rest}");
+        }
+        for (pattern, rest) in
+            [("git push*", " --force"), ("git {,* }push*", " x"), ("a b *", " c d"), ("git push *-f*", " x")]
+        {
+            assert!(!known(pattern, &run(rest)), "{pattern} {rest}");
+        }
     }
 
     #[test]

@@ -38,10 +38,32 @@ impl SimpleCommand {
     #[must_use]
     pub fn sql(&self) -> Option<Sql<'_>> {
         let Stdin::Sql { has_hash_comments } = self.entry?.stdin else { return None };
+        if self.is_in_memory() {
+            return None;
+        }
         let words = self.words.iter().skip(1);
         // Each argument counts: SQL could be in the value of an unlisted option.
         let texts = words.map(|word| attached(word)).chain(self.input.as_deref()).collect();
         Some(Sql { texts, has_hash_comments })
+    }
+}
+
+/// What gets a database in memory to another one.
+const OPENING: &[&str] = &["attach", ".open", ".restore", ".shell", ".system"];
+
+impl SimpleCommand {
+    /// Whether `sqlite3` only has a database that ends with it: `sqlite3 :memory: 'drop table x'`.
+    fn is_in_memory(&self) -> bool {
+        let is_option = |word: &&String| word.starts_with('-');
+        let texts = self.words.iter().chain(&self.input);
+        let opens = |text: &String| {
+            let text = text.to_ascii_lowercase();
+            OPENING.iter().any(|name| text.contains(name))
+        };
+        self.entry.is_some_and(|program| program.name() == "sqlite3")
+            && self.unknown.is_empty()
+            && self.words.iter().skip(1).find(|word| !is_option(word)).is_some_and(|word| word == ":memory:")
+            && !texts.into_iter().any(opens)
     }
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn copy(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for source in &open {
         other_names(analyzer, call, source, &target);
     }
-    let matched: Vec<Field> = sources.iter().flat_map(|source| analyzer.matched_files(source)).collect();
+    let matched: Vec<Field> = sources.iter().flat_map(|source| copied(analyzer, source)).collect();
     let keeps = call.program.name() == "cp" && arguments.has(&["-n", "--no-clobber"]);
     for source in &matched {
         analyzer.copy_content(source, &target);
@@ -134,6 +134,18 @@ fn copied_tree(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, des
             }
         }
     }
+}
+
+/// The files that are copied. Where the disk tells what a pattern matches, these are all.
+fn copied(analyzer: &Analyzer<'_>, source: &Field) -> Vec<Field> {
+    let mut files = analyzer.matched_files(source);
+    // A pattern that matches nothing stands for itself.
+    let is_matched =
+        files.len() > 1 && files.iter().rev().skip(1).all(|file| analyzer.is_there_literally(file));
+    if is_matched && !analyzer.has_made_files() {
+        files.pop();
+    }
+    files
 }
 
 fn is_recursive(call: &Call<'_>) -> bool {
@@ -264,7 +276,8 @@ fn written_there(
     let written = match source.kind {
         _ if matches!(name, "" | "." | "..") => Target::Tree(directory.to_owned()),
         FieldKind::Literal if is_made => Target::Path(inside(name)),
-        FieldKind::Glob if is_made => Target::Glob(inside(name)),
+        // Which of its files they have the names of is not known.
+        FieldKind::Glob if is_made => Target::Among { written: inside(name), pattern: inside(name) },
         FieldKind::Unknown | FieldKind::Tree if is_made => Target::Unknown(inside(name)),
         _ => Target::Into { directory: directory.to_owned(), name: name.to_owned() },
     };

@@ -102,9 +102,29 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if words.iter().all(Field::is_literal)
         && let Some(hashes) = revision(&printed)
     {
-        let text = Field::like(hashes, "a hash that git prints");
-        let printed = PrintedText { text, and_more: true, is_exact: false };
-        analyzer.set_output(Stream::Text(Rc::new(printed)));
+        analyzer.set_output(self::hashes(&hashes));
+    } else if words.iter().all(Field::is_literal) && prints_lines(&printed) {
+        analyzer.set_output(Stream::HashLines);
+    }
+}
+
+/// Some hashes that look like this.
+pub(crate) fn hashes(pattern: &str) -> Stream {
+    let text = Field::like(pattern.to_owned(), "a hash that git prints");
+    Stream::Text(Rc::new(PrintedText { text, and_more: true, is_exact: false }))
+}
+
+/// Whether each line that is printed starts with a hash: `git log --oneline`.
+fn prints_lines(arguments: &[&str]) -> bool {
+    let is_plain = |word: &str| {
+        word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./~^=:,".contains(&byte))
+            && !prints_more(word)
+    };
+    match arguments {
+        ["log", rest @ ..] => {
+            rest.contains(&"--oneline") && rest.iter().all(|word| *word == "--oneline" || is_plain(word))
+        }
+        _ => false,
     }
 }
 

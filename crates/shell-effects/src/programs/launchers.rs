@@ -40,6 +40,10 @@ fn without_launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
         }
     }
+    let is_container = ["docker", "kubectl", "nerdctl", "oc", "podman"].contains(&call.name);
+    if is_container && call.fields.iter().skip(1).take(2).any(|field| field.text == "cp") {
+        return analyzer.unknown_program(&copied(call.fields));
+    }
     let is_compose = call.name.ends_with("-compose") || is("compose");
     if call.program.runs_package_scripts {
         changes_package(analyzer, call);
@@ -132,7 +136,8 @@ fn run_launched(analyzer: &mut Analyzer<'_>, call: &Call<'_>, launched: &Launche
     // A key is used by ssh, and shown to nobody.
     let is_key = |field: &Field| is_remote && options.values(&["-i"]).any(|key| key == field);
     let before: Vec<Field> = before.iter().filter(|field| !is_key(field)).cloned().collect();
-    analyzer.unknown_program(&before);
+    let is_container = launch.place == Place::Elsewhere;
+    analyzer.unknown_program(&if is_container { on_this_machine(&before) } else { before });
     let mut words = words_before(launch, options, rest.get(length));
     words.extend(command.iter().cloned());
     if is_remote && length < rest.len() {
@@ -161,6 +166,60 @@ fn words_before(launch: &Launch, options: &Arguments, first: Option<&Field>) -> 
         None => None,
     };
     always.chain(module).chain(in_container).collect()
+}
+
+/// The path in a container that a word names: `web:/etc/app.conf`.
+fn path_in_container(field: &Field) -> Option<&str> {
+    let (name, path) = field.text.split_once(':')?;
+    if name.is_empty() || name.starts_with(['/', '.', '~', '-']) { None } else { Some(path) }
+}
+
+/// The words of `docker cp`, as what they do on this machine: what comes from a container is read there, and written here under its
+/// own name.
+fn copied(words: &[Field]) -> Vec<Field> {
+    let mut kept = Vec::new();
+    let target = words.last();
+    for word in words {
+        match (path_in_container(word), target) {
+            (None, _) => kept.push(word.clone()),
+            (Some(path), Some(target)) if path_in_container(target).is_none() => {
+                kept.push(word.with(format!("--input={path}")));
+                let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+                kept.push(target.with(format!("{}/{name}", target.text)));
+            }
+            (Some(_), _) => {}
+        }
+    }
+    kept
+}
+
+/// Options of containers whose value is a path in them.
+const INSIDE: &[&str] = &["--entrypoint", "--tmpfs", "--workdir", "-w"];
+
+/// The words without the paths that are those of the container.
+fn on_this_machine(words: &[Field]) -> Vec<Field> {
+    let mut kept = Vec::new();
+    let mut before = "";
+    for word in words {
+        let (option, value) = match word.text.split_once('=') {
+            Some((option, value)) if word.text.starts_with("--") => (option, value),
+            _ => (before, word.text.as_str()),
+        };
+        before = word.text.as_str();
+        if INSIDE.contains(&option) {
+            continue;
+        }
+        kept.push(match option {
+            "-v" | "--volume" => word.with(value.split(':').next().unwrap_or_default()),
+            "--mount" => {
+                let of_host =
+                    value.split(',').find(|part| part.starts_with("source=") || part.starts_with("src="));
+                word.with(of_host.unwrap_or_default())
+            }
+            _ => word.clone(),
+        });
+    }
+    kept
 }
 
 /// Files of this machine that a container is given: `-v /data:/data`, `--mount type=bind,source=/data,target=/data`.

@@ -156,8 +156,8 @@ fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 const CHANGED: &[&str] =
     &["-c", "--count", "-n", "--line-number", "-o", "--only-matching", "-b", "-f", "--file"];
 
-/// The names that `grep` keeps from its input. With `-v` that may be all of them. Otherwise the pattern may match a file's end, a
-/// directory's start, or a word in the name. `None` if any name may remain.
+/// What `grep` keeps of the names on its input: those that end like a file, start like a directory, or have a word in them. With
+/// `-v` all might be left, and of the files of git also where the pattern is not understood. None if any may be meant.
 fn kept(arguments: &Arguments, names: &[Target]) -> Option<Vec<Target>> {
     if arguments.has(CHANGED) {
         return None;
@@ -165,19 +165,146 @@ fn kept(arguments: &Arguments, names: &[Target]) -> Option<Vec<Target>> {
     if arguments.has(&["-v", "--invert-match"]) {
         return Some(names.to_vec());
     }
-    let pattern = arguments.value(&["-e", "--regexp"]).or(arguments.operands.first())?;
     let ignores_case = arguments.has(&["-i", "--ignore-case"]);
-    if !pattern.is_literal() {
+    let mut patterns = arguments.values(&["-e", "--regexp"]);
+    let pattern = patterns.next().or(arguments.operands.first()).filter(|pattern| pattern.is_literal());
+    let is_one = patterns.next().is_none();
+    let matching = pattern.and_then(|pattern| {
+        let alternatives = alternatives(&pattern.text);
+        let kept: Option<Vec<_>> = alternatives
+            .iter()
+            .map(|text| kept_by(text, names, ignores_case).or_else(|| containing(text, ignores_case)))
+            .collect();
+        Some(kept?.concat())
+    });
+    match matching {
+        Some(kept) if is_one => Some(kept),
+        _ if names.iter().all(|name| *name == Target::WorkTree) => Some(names.to_vec()),
+        // A search below a directory finds hidden files as well, and these may be meant.
+        _ => None,
+    }
+}
+
+/// The alternatives of a pattern that no parentheses are around: `\.py$|\.pyi$`.
+fn alternatives(pattern: &str) -> Vec<String> {
+    let pattern = pattern.replace("\\|", "|").replace("\\?", "?").replace("\\(", "(").replace("\\)", ")");
+    let (mut found, mut depth, mut start) = (Vec::new(), 0_usize, 0);
+    for (at, c) in pattern.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            '|' if depth == 0 => {
+                found.push(pattern.get(start..at).unwrap_or_default().to_owned());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(pattern.get(start..).unwrap_or_default().to_owned());
+    found
+}
+
+/// The endings that `ts|tsx`, `(ts|js)x?` and `tsx?` stand for.
+fn endings(pattern: &str) -> Option<Vec<String>> {
+    let (inner, optional) = match pattern.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
+        Some((inner, rest)) => (inner, rest),
+        None => ("", pattern),
+    };
+    let starts: Vec<&str> = inner.split('|').collect();
+    let (end, shorter) = match optional.strip_suffix('?') {
+        Some(end) => (end, end.char_indices().next_back().map(|(at, _)| at)),
+        None => (optional, None),
+    };
+    let ends = [Some(end), shorter.and_then(|at| end.get(..at))];
+    let all = starts.iter().flat_map(|start| ends.iter().flatten().map(move |end| format!("{start}{end}")));
+    let all: Vec<String> = all.collect();
+    if all.iter().all(|ending| is_plain(ending)) { Some(all) } else { None }
+}
+
+fn is_plain(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+/// The files whose name a pattern may match, or that of a directory around them. None if it tells too little about them.
+fn containing(pattern: &str, ignores_case: bool) -> Option<Vec<Target>> {
+    let parts = name_parts(pattern)?;
+    let known = parts.iter().filter(|part| part.bytes().all(|byte| byte.is_ascii_alphanumeric())).count();
+    if known < 2 {
         return None;
     }
-    let text = pattern.text.as_str();
-    let is_plain = |word: &str| {
-        !word.is_empty()
-            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-    };
+    named(&parts.concat(), ignores_case)
+}
+
+/// The files with a text in their name, or in that of a directory around them.
+fn named(text: &str, ignores_case: bool) -> Option<Vec<Target>> {
+    let name = name_pattern(&Field::literal(format!("*{text}*")), ignores_case)?;
+    Some(vec![Target::Glob(format!("**/{name}")), Target::Glob(format!("**/{name}/**/*"))])
+}
+
+/// What a regular expression says about the last part of a path, as parts of a pattern of the shell that matches the same or more.
+fn name_parts(pattern: &str) -> Option<Vec<String>> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut rest = pattern;
+    while let Some(c) = rest.chars().next() {
+        let after = rest.get(c.len_utf8()..)?;
+        rest = match c {
+            '^' | '$' => after,
+            '/' => {
+                parts.clear();
+                after
+            }
+            '*' | '+' | '?' | '{' => {
+                parts.pop();
+                parts.push("*".to_owned());
+                if c == '{' { after.split_once('}')?.1 } else { after }
+            }
+            '(' => {
+                parts.push("*".to_owned());
+                after_group(after)?
+            }
+            '[' => {
+                let (set, after) = after.split_once(']')?;
+                parts.push(if is_plain(set) && set.len() == 1 { set.to_owned() } else { "?".to_owned() });
+                after
+            }
+            '\\' => {
+                let next = after.chars().next()?;
+                parts.push(if next == '.' { ".".to_owned() } else { "*".to_owned() });
+                after.get(next.len_utf8()..)?
+            }
+            c if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') => {
+                parts.push(c.to_string());
+                after
+            }
+            _ => {
+                parts.push("?".to_owned());
+                after
+            }
+        };
+    }
+    Some(parts)
+}
+
+/// What follows a group whose parenthesis was opened before.
+fn after_group(text: &str) -> Option<&str> {
+    let mut depth = 1_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return text.get(at + 1..);
+        }
+    }
+    None
+}
+
+/// What one alternative of a pattern keeps.
+fn kept_by(text: &str, names: &[Target], ignores_case: bool) -> Option<Vec<Target>> {
     if is_plain(text) {
-        let name = name_pattern(&Field::literal(format!("*{text}*")), ignores_case)?;
-        return Some(vec![Target::Glob(format!("**/{name}")), Target::Glob(format!("**/{name}/**/*"))]);
+        return named(text, ignores_case);
     }
     let (folder, rest) = match text.strip_prefix('^').and_then(|rest| rest.rsplit_once('/')) {
         Some((folder, rest)) if !ignores_case && folder.split('/').all(is_plain) => (Some(folder), rest),
@@ -187,13 +314,9 @@ fn kept(arguments: &Arguments, names: &[Target]) -> Option<Vec<Target>> {
     if let (Some(folder), "" | ".*") = (folder, rest) {
         return Some(vec![Target::Tree(folder.to_owned())]);
     }
-    let endings = rest.strip_prefix(".*").unwrap_or(rest).strip_prefix("\\.")?.strip_suffix('$')?;
-    let endings = endings.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(endings);
+    let pattern = rest.strip_prefix(".*").unwrap_or(rest).strip_prefix("\\.")?.strip_suffix('$')?;
     let mut kept = Vec::new();
-    for ending in endings.split('|') {
-        if !is_plain(ending) {
-            return None;
-        }
+    for ending in endings(pattern)? {
         let name = name_pattern(&Field::literal(format!("*.{ending}")), ignores_case)?;
         match folder {
             Some(folder) => kept.push(Target::Glob(format!("{folder}/**/{name}"))),

@@ -8,6 +8,7 @@ use crate::analysis::stream::Stream;
 use crate::programs::arguments::{Call, Flags};
 use crate::programs::code_access;
 use crate::programs::files::keeps_copy;
+use crate::programs::git;
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::languages::SourceLanguage;
 use crate::programs::patches::{self, PatchNames};
@@ -20,8 +21,8 @@ const BAT: Flags = "-l= -r= -H= --language= --theme= --style= --line-range= --wr
 const DIFF: Flags = "-U= -C= --unified= --context= -I= --label= -x= -X=r --exclude= --exclude-from=r --color? -W= \
     --from-file=r --to-file=r";
 const HEAD: Flags = "-n= -c= --lines= --bytes= --pid= -s= --sleep-interval=";
-const OPENSSL: Flags = "-in= -out=w -keyout=w -newkey= -subj= -days= -config=f -engine=c -provider=c -provider-path=c -extensions= -addext= -servername= -connect= -inform= -outform= -set_serial= -o=w -f=r -e= -k= -pass= -passin= -inkey=r -key=r -cert=r -writerand=w -rand=r -msgfile=w -keylogfile=w -sess_out=w -sess_in=r -signature=r -sigfile=r -prverify=r -verify=r -sign=r -outdir=w \
-    -certsout=w -cacertsout=w -extracertsout=w -crlcertout=w -content=r -certfile=r -CAserial=w -reqout=w -respout=w -rspout=w -queryfile=r -data=r -CAfile=r --output=w -r= \
+const OPENSSL: Flags = "-in= -out=w -keyout=w -newkey= -subj= -days= -config=f -engine=c -provider=c -provider-path=c -extensions= -addext= -servername= -connect= -inform= -outform= -set_serial= -o=w -f=r -e= -k= -pass= -passin= -inkey=r -key= -cert= -writerand=w -rand=r -msgfile=w -keylogfile=w -sess_out=w -sess_in=r -signature=r -sigfile=r -prverify=r -verify=r -sign=r -outdir=w \
+    -certsout=w -cacertsout=w -extracertsout=w -crlcertout=w -content=r -certfile= -CAserial=w -reqout=w -respout=w -rspout=w -queryfile=r -data=r -CAfile= --output=w -r= \
     --recipient= -i=r -t= -b= -C= -N= -u=";
 const SORT: Flags = "-o=w -k= -t= -S= -T= --output=w --key= --field-separator= --buffer-size= --temporary-directory= \
     --files0-from=l --compress-program= --parallel=";
@@ -32,8 +33,8 @@ const AWK: Flags = "-F= -v= -W= -f=f -i=c -l=c -e=e -E=f -o?c -p?c -d?c --field-
 pub(crate) const TEXT: &[Program] = &[
     reads(&["age"], "-r= -R=r -i=r -o=w --recipient= --recipients-file=r --identity=r --output=w"),
     reads(&[
-        "b2sum", "b3sum", "bc", "bzcat", "ccat", "cksum", "cmp", "colordiff", "comm", "delta", "diff3", "glow",
-        "lnav", "look", "md5", "md5sum", "mdcat", "more", "most", "nm", "open", "pbcopy", "pg",
+        "addr2line", "b2sum", "b3sum", "bc", "bzcat", "ccat", "cksum", "cmp", "colordiff", "comm", "delta", "diff3", "glow",
+        "ldd", "lnav", "look", "md5", "md5sum", "mdcat", "more", "most", "nm", "open", "otool", "pbcopy", "pg",
         "ptx", "readelf", "rev", "sha1sum", "sha224sum", "sha256", "sha256sum", "sha384sum", "sha512sum", "sum",
         "tailf", "tsort", "uuencode", "who", "xclip", "xdg-open", "xsel", "xzcat", "zcat", "zless",
         "zmore",
@@ -44,7 +45,7 @@ pub(crate) const TEXT: &[Program] = &[
     reads(&["csvcut"], "-c= -d="),
     reads(&["csvgrep"], "-c= -m= -r= -f=r -d="),
     reads(&["csvlook"], "-d="),
-    reads(&["cut"], "-d= -f= -b= -c= --delimiter= --fields= --bytes= --characters= --output-delimiter="),
+    special(&["cut"], "-d= -f= -b= -c= --delimiter= --fields= --bytes= --characters= --output-delimiter=", cut),
     reads(&["dc"], "-e= -f=r --expression= --file=r"),
     reads(&["diff"], DIFF),
     reads(&["expand", "unexpand"], "-t= --tabs="),
@@ -93,6 +94,29 @@ fn is_variable(operand: &Field) -> bool {
     })
 }
 
+/// `cut -d' ' -f1`: the first field of each line.
+fn cut(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    arguments.operands.iter().for_each(|file| analyzer.reads(file, call.command));
+    let is = |names: &[&str], value: &str| {
+        arguments.value(names).is_some_and(|field| field.is_literal() && field.text == value)
+    };
+    if arguments.operands.is_empty()
+        && arguments.flags.len() == 2
+        && is(&["-d", "--delimiter"], " ")
+        && is(&["-f", "--fields"], "1")
+    {
+        first_fields(analyzer);
+    }
+}
+
+/// Hashes that start the lines on the input are printed.
+fn first_fields(analyzer: &mut Analyzer<'_>) {
+    if matches!(analyzer.input(), Stream::HashLines) {
+        analyzer.set_output(git::hashes(git::HASH));
+    }
+}
+
 fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     const FILES: &[&str] = &["-f", "-E", "--file", "--exec"];
     let arguments = &call.arguments;
@@ -121,6 +145,13 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for program in codes {
         writes_own_files |= uses_own_names(&program.text);
         awk_program(analyzer, call, program, files);
+    }
+    if let [program] = arguments.operands.as_slice()
+        && program.is_literal()
+        && arguments.flags.is_empty()
+        && matches!(program.text.replace(' ', "").as_str(), "{print$1}" | "{print($1)}")
+    {
+        first_fields(analyzer);
     }
     let in_place = arguments.values(&["-i", "--include"]).any(|library| library.text == "inplace");
     for file in files {
@@ -220,8 +251,11 @@ fn words(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// `openssl COMMAND -in FILE`: a command that shows a certificate shows no key.
+/// `openssl COMMAND -in FILE`: what shows a certificate shows no key. A key that an option names is used, and shown to nobody.
 fn openssl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for file in call.arguments.values(&["-key", "-cert", "-certfile", "-CAfile"]) {
+        analyzer.unknown_words(&[Field::literal("openssl"), file.with(format!("--key={}", file.text))]);
+    }
     let Some((action, files)) = call.arguments.operands.split_first() else { return };
     let shows_certificate = matches!(action.text.as_str(), "crl" | "ocsp" | "verify" | "x509");
     for file in call.arguments.values(&["-in"]).chain(files) {

@@ -173,7 +173,7 @@ pub(crate) const TOOLS: &[Program] = &[
     tool(&["terraform", "tofu"], ""),
     tool(&["terragrunt"], "--working-dir= --config= --terragrunt-working-dir= --terragrunt-config="),
     special(&["vercel"], VERCEL, vercel).before_subcommand(VERCEL),
-    Program::new(&["dircolors", "keychain"]).output(Output::Settings(&[])),
+    Program::new(&["activate-global-python-argcomplete", "dircolors", "keychain", "register-python-argcomplete", "register-python-argcomplete3"]).output(Output::Settings(&[])),
     Program::new(&["atuin", "fnm", "opam", "starship", "zoxide"]).output(Output::Settings(ENVIRONMENT)),
     Program::new(&["goenv", "jenv", "nodenv"]).output(Output::Settings(VERSIONS)),
     Program::new(&["brew"]).output(Output::Settings(&["shellenv"])).installed(&["--prefix"]),
@@ -377,6 +377,36 @@ const CONDA: &[&str] = &["shell", "shell.bash", "shell.posix", "shell.zsh"];
 const MACHINE: &[&str] = &["completion", "docker-env", "env", "path"];
 const COMPLETION: &[&str] = &["completion", "completions", "generate-shell-completion"];
 
+/// Shells for which a program prints how its own words are completed.
+const SHELLS: &[&str] = &["bash", "bash-completion", "fish", "powershell", "script", "sh", "show", "zsh"];
+
+/// `cargo llvm-cov show-env`.
+fn is_of_cargo(name: &str, words: &[Field]) -> bool {
+    let starts: Vec<&str> = words.iter().take(2).map(|word| word.text.as_str()).collect();
+    name == "cargo" && starts == ["llvm-cov", "show-env"]
+}
+
+/// Whether a program that is not known is asked how its own words are completed, and for nothing else: `NAME completion bash`,
+/// `_NAME_COMPLETE=bash_source NAME`.
+fn prints_completion(analyzer: &Analyzer<'_>, words: &[Field]) -> bool {
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let is_shell = |word: &&str| SHELLS.contains(word);
+    match texts.as_slice() {
+        [] => analyzer.state.exports.variables().iter().any(|variable| {
+            let name = variable.split('=').next().unwrap_or_default();
+            name.starts_with('_') && name.ends_with("_COMPLETE")
+        }),
+        [asked, shell] if COMPLETION.contains(asked) => is_shell(shell),
+        [asked] => match asked.split_once('=') {
+            Some((option, shell)) => {
+                matches!(option, "--completion" | "--completions" | "--show-completion") && is_shell(&shell)
+            }
+            None => matches!(*asked, "--alias" | "completion" | "completions"),
+        },
+        _ => false,
+    }
+}
+
 /// Options with a value before the first operand.
 const SETTINGS_FLAGS: Flags = "-p= --profile= -s= --storage-path= -C= --cd=";
 
@@ -389,7 +419,14 @@ pub(crate) fn prints_settings(analyzer: &Analyzer<'_>, words: &[Field]) -> bool 
         Some(_) => return false,
         None => first.text.as_str(),
     };
-    let Some(Program { output: Output::Settings(asking), .. }) = analyzer.program(name) else { return false };
+    let asking = match analyzer.program(name) {
+        Some(Program { output: Output::Settings(asking), .. }) => asking,
+        Some(_) => return is_of_cargo(name, rest),
+        None if analyzer.is_usual(name) && analyzer.state.disk.named(name).is_empty() => {
+            return prints_completion(analyzer, rest);
+        }
+        None => return false,
+    };
     let (_, skipped) = arguments::parse_up_to(SETTINGS_FLAGS, rest, true);
     asking.is_empty() || rest.get(skipped).is_some_and(|word| asking.contains(&word.text.as_str()))
 }

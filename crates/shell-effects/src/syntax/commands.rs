@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::programs::table;
 use crate::syntax::parser::Parser;
 use crate::syntax::quotes::{self, Index};
-use crate::syntax::tree::{AssignedValue, Assignment, Command, CommandKind, List, ParseError, Word};
+use crate::syntax::tree::{AssignedValue, Assignment, Command, CommandKind, List, ParseError, Piece, Word};
 
 /// Simple commands and functions.
 impl Parser<'_> {
@@ -270,11 +270,15 @@ impl Parser<'_> {
         loop {
             self.skip_lines()?;
             if self.eat_reserved("]]") {
+                self.has_regex = false;
                 return Ok(CommandKind::Expression { is_arithmetic: false, words, body: List::new() });
             }
             let word = self.word()?;
             match self.peek() {
-                _ if !word.is_empty() => words.push(word),
+                _ if !word.is_empty() => {
+                    self.has_regex |= matches!(word.as_slice(), [Piece::Plain(text)] if text == "=~");
+                    words.push(word);
+                }
                 Some(b'<' | b'>' | b'(' | b')' | b'&' | b'|') => self.at += 1,
                 _ => return self.error("`]]` is missing"),
             }

@@ -34,6 +34,8 @@ pub(crate) struct Parser<'a> {
     pub(super) has_arithmetic: bool,
     /// Whether `!` precedes a pipeline of the current item.
     pub(super) negates: bool,
+    /// Whether `=~` was before: `+(` starts no pattern of the shell.
+    pub(super) has_regex: bool,
 }
 
 /// An announced here-document.
@@ -70,6 +72,7 @@ impl<'a> Parser<'a> {
             heredocs: Vec::new(),
             is_open: false,
             has_arithmetic: true,
+            has_regex: false,
             negates: false,
         })
     }

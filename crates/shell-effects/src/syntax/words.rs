@@ -167,6 +167,7 @@ impl<'a> Parser<'a> {
 
     fn is_after_pattern_operator(&self, word: &Word) -> bool {
         match word.last() {
+            _ if self.has_regex => false,
             Some(Piece::Plain(text)) => text.ends_with(['?', '*', '+', '@', '!']),
             _ => false,
         }
@@ -287,8 +288,10 @@ impl<'a> Parser<'a> {
     /// A list in a substitution, whose here-documents end inside it.
     fn list_up_to(&mut self, end: &str) -> Result<List, ParseError> {
         let outer = std::mem::take(&mut self.heredocs);
+        let has_regex = std::mem::take(&mut self.has_regex);
         let list = self.nested(|parser| parser.list())?;
         self.heredocs = outer;
+        self.has_regex = has_regex;
         if self.eat(end) { Ok(list) } else { self.error(&format!("`{end}` is missing")) }
     }
 

@@ -127,10 +127,10 @@ fn disk() -> impl Strategy<Value = Disk> {
 fn states(bodies: Vec<FunctionBody>) -> impl Strategy<Value = State> {
     let positional = prop::option::of(prop::collection::vec(text().prop_map(Field::literal), 0..2));
     let aliases = definitions(vec!["ls".to_owned(), "cat .env".to_owned()]);
-    let zero = prop::option::of(text().prop_map(|text| Rc::new(Field::literal(text))));
+    let file = || prop::option::of(text().prop_map(|text| Rc::new(Field::literal(text))));
     let fields = (variables(), definitions(bodies), aliases, positional, directories(), exports(), disk());
-    let others = (options(), zero, prop::collection::btree_set(name(), 0..3));
-    (fields, others).prop_map(|(fields, (options, zero, locals))| {
+    let others = (options(), file(), file(), prop::collection::btree_set(name(), 0..3));
+    (fields, others).prop_map(|(fields, (options, source, zero, locals))| {
         let (variables, functions, aliases, positional, directories, exports, disk) = fields;
         // A field that is added needs values here.
         State {
@@ -142,6 +142,7 @@ fn states(bodies: Vec<FunctionBody>) -> impl Strategy<Value = State> {
             exports,
             disk,
             options,
+            source,
             zero,
             locals: Rc::new(locals.into_iter().map(str::to_owned).collect()),
         }

@@ -42,7 +42,7 @@ const fn checkout(
 /// overlooked.
 #[rustfmt::skip]
 pub(super) const SUBCOMMANDS: &[Subcommand] = &[
-    checkout(&["add"], "--chmod= --pathspec-from-file=r", GitCall::add),
+    checkout(&["add", "stage"], "--chmod= --pathspec-from-file=r", GitCall::add),
     checkout(&["am", "apply"], APPLY, GitCall::apply),
     git(&["annotate", "blame"], BLAME, GitCall::shown),
     git(&["archive"], "-o= --output= --format= --prefix= --add-file=r --add-virtual-file= --mtime= --remote= --exec=", GitCall::archive),
