@@ -194,7 +194,6 @@ mod tests {
             ("python3", "print(f'{open(\"a.key\").read()}')"),
             ("python3", "print(f\"{d[\"a.key\"]}\")"),
             ("python3", "x = 'it\\'s'; open('a.key')"),
-            ("python3", "r'\\'; open('a.key') #'"),
             ("python3", "# coding: x\nopen(a.key)"),
             ("node", "x = /\"/; fs.readFileSync(\"a.key\")"),
             ("node", "x = /[/*]/; fs.readFileSync(\"*/a.key\")"),

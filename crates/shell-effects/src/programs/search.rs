@@ -179,10 +179,18 @@ fn kept(arguments: &Arguments, names: &[Target]) -> Option<Vec<Target>> {
     });
     match matching {
         Some(kept) if is_one => Some(kept),
-        _ if names.iter().all(|name| *name == Target::WorkTree) => Some(names.to_vec()),
+        // A pattern that is made for one file says almost nothing: `v$` for `.env`.
+        _ if names.iter().all(|name| *name == Target::WorkTree) && pattern.is_some_and(has_word) => {
+            Some(names.to_vec())
+        }
         // A search below a directory finds hidden files as well, and these may be meant.
         _ => None,
     }
+}
+
+/// Whether a pattern has three letters in a row.
+fn has_word(pattern: &Field) -> bool {
+    pattern.text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.len() >= 3)
 }
 
 /// The alternatives of a pattern that no parentheses are around: `\.py$|\.pyi$`.

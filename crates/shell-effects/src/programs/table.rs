@@ -299,10 +299,12 @@ mod tests {
             let is_excused = WITHOUT_CODE_OPTIONS.contains(name) || *name == "ssh";
             assert!(!reads_code || is_excused || !options.is_empty(), "{name} has no option with code");
             for option in options {
+                // Outside of a text, `.env` is an attribute in some languages.
+                let code = if program.stdin == Stdin::Shell { "cat .env" } else { "cat(\".env\")" };
                 let mut commands =
-                    vec![format!("{name} {option} 'cat .env'"), format!("{name} x {option} 'cat .env'")];
+                    vec![format!("{name} {option} '{code}'"), format!("{name} x {option} '{code}'")];
                 if option.starts_with("--") {
-                    commands.push(format!("{name} {option}='cat .env'"));
+                    commands.push(format!("{name} {option}='{code}'"));
                 }
                 // What follows a script is an argument of it.
                 if program.stdin == Stdin::Shell {
