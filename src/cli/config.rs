@@ -205,10 +205,10 @@ fn orders() -> impl Iterator<Item = ([&'static str; 2], &'static str)> {
     let guards = GUARD_KEYS.iter().filter(|guard| !guard.is_switch).map(|guard| {
         let words = match guard.subject {
             GuardSubject::Tools => {
-                "of each layer the first that matches decides, and the strictest of the layers counts"
+                "in each layer the first matching rule decides, and the strictest layer counts"
             }
             GuardSubject::Writing | GuardSubject::Reading | GuardSubject::Fence => {
-                "`!pattern` of an inner layer frees only what an outer one marks as overridable"
+                "`!pattern` of an inner layer excepts only what an outer one marks as overridable"
             }
         };
         (["preToolUse", guard.name], words)

@@ -64,14 +64,14 @@ fn the_next_such_call_is_let_through_once() {
     ");
     assert_snapshot!(run_in(&test.root(), &["why", "3"]).1, @r#"
     3: PreToolUse Bash git push --force allowed
-      · the user's permit of [TIME] for the call of record 1 overrules a denial by preToolUse.toolUsageValidation "Bash git push -f,--force"
+      · record 1: the user allowed this call ([TIME]), which overrides a denial by preToolUse.toolUsageValidation "Bash git push -f,--force"
     today: the config would decide otherwise: denied (preToolUse.toolUsageValidation "Bash git push -f,--force" in pack:git-safety force-push matches now)
     `conclaude why 3 --all` shows the rest
     "#);
     assert!(
         run_in(&test.root(), &["audit", "show"])
             .1
-            .contains("overrules a denial by preToolUse.toolUsageValidation")
+            .contains("overrides a denial by preToolUse.toolUsageValidation")
     );
     assert_eq!(run_in(&test.root(), &["audit", "verify"]).0, Some(0));
 }
@@ -91,10 +91,7 @@ fn explain_decides_by_a_permit_as_the_hook_does_and_leaves_it() {
     allow(&test.root(), "1");
     let (decision, permits) = explained(&test);
     assert_eq!(decision, "allowed");
-    assert!(
-        permits[0].as_str().unwrap().contains("for the call of record 1 overrules a denial"),
-        "{permits}"
-    );
+    assert!(permits[0].as_str().unwrap().contains("which overrides a denial"), "{permits}");
     let text = run_in(&test.root(), &["explain", "--payload", "payload.json"]).1;
     assert!(text.contains("✓ the user's permit of"), "{text}");
     let test = expect(test, "free");

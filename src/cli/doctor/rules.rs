@@ -199,7 +199,7 @@ pub(super) fn judge(installation: &Installation) -> Vec<Check> {
         return Vec::new();
     }
     if environment::value(KEY_VARIABLE).is_some() {
-        return vec![Check::good("judge", "there is a key to ask it")];
+        return vec![Check::good("judge", "its key is set")];
     }
     let text = "ANTHROPIC_API_KEY is not set here; without it in Claude Code's environment the judge cannot be asked";
     vec![Check::warning("judge", text, "export ANTHROPIC_API_KEY=…")]

@@ -311,7 +311,7 @@ fn guards_now(record: &Value, outcomes: &[Outcome]) -> Vec<String> {
     let now: Vec<&Rule> = found.filter_map(|finding| finding.rule.as_deref()).collect();
     let key_of = |rule: &Rule| (rule.key.clone(), rule.pattern.clone().unwrap_or_default());
     let gone = then.iter().filter(|was| !now.iter().any(|rule| key_of(rule) == **was));
-    let gone = gone.map(|(key, pattern)| format!("{key} {pattern:?} does not match any more"));
+    let gone = gone.map(|(key, pattern)| format!("{key} {pattern:?} no longer matches"));
     let new = now.iter().filter(|rule| !then.contains(&key_of(rule)));
     gone.chain(new.map(|rule| format!("{rule} matches now"))).collect()
 }

@@ -139,8 +139,8 @@ permissionRequest: {default: ask}
     ----- stdout
     # user     [ROOT]/.home/.config/conclaude/config.yaml
     # project  [ROOT]/.conclaude.yaml
-    # preToolUse.toolUsageValidation: in each layer the first matching rule decides, and the strictest layer counts
     # preToolUse.uneditableFiles: `!pattern` of an inner layer excepts only what an outer one marks as overridable
+    # preToolUse.toolUsageValidation: in each layer the first matching rule decides, and the strictest layer counts
     preToolUse:
       uneditableFiles:
         - "*.lock"
