@@ -91,9 +91,9 @@ fn explain_decides_by_a_permit_as_the_hook_does_and_leaves_it() {
     allow(&test.root(), "1");
     let (decision, permits) = explained(&test);
     assert_eq!(decision, "allowed");
-    assert!(permits[0].as_str().unwrap().contains("which overrides a denial"), "{permits}");
+    assert!(permits[0].as_str().unwrap().contains("overrides a denial"), "{permits}");
     let text = run_in(&test.root(), &["explain", "--payload", "payload.json"]).1;
-    assert!(text.contains("✓ the user's permit of"), "{text}");
+    assert!(text.contains("✓ record 1: the user allowed this call"), "{text}");
     let test = expect(test, "free");
     assert_eq!(explained(&test), (json!("denied"), json!([])));
     expect(test, "deny");

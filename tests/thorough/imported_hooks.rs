@@ -263,9 +263,11 @@ fn after_the_import_claude_code_is_answered_what_the_hook_answered() {
         let answer = test.run();
         let mut after = effect_of(event, answer.code.unwrap(), &answer.stdout, &answer.stderr);
         // Claude Code says nothing of a failure beside an answer.
-        if let Some(message) = after.message.clone().filter(|message| message.contains("its answer counts")) {
+        if let Some(message) =
+            after.message.clone().filter(|message| message.contains("its answer still counts"))
+        {
             let rest: Vec<&str> =
-                message.lines().filter(|line| !line.contains("its answer counts")).collect();
+                message.lines().filter(|line| !line.contains("its answer still counts")).collect();
             after.message = if rest.is_empty() { None } else { Some(rest.join("\n")) };
         }
         // What Claude Code itself says of an answer that it cannot use, conclaude says.

@@ -9,7 +9,7 @@ pub const OWN: [(&str, &str); 4] = [
 ];
 
 /// Variables of other programs.
-pub const OTHERS: [(&str, &str); 25] = [
+pub const OTHERS: [(&str, &str); 26] = [
     ("ANTHROPIC_API_KEY", "the key for `des.judge`"),
     ("ANTHROPIC_BASE_URL", "where the judge of `des.judge` is asked"),
     (
@@ -20,6 +20,10 @@ pub const OTHERS: [(&str, &str); 25] = [
     ("CLAUDE_CODE_REMOTE", "tells `doctor` that Claude Code runs in the cloud"),
     ("CLAUDE_CODE_ENVIRONMENT_KIND", "tells `doctor` where Claude Code runs"),
     ("CLAUDE_CODE_TMPDIR", "where Claude Code makes temporary files"),
+    (
+        "CLAUDE_CODE_SHELL_PREFIX",
+        "only in `env` of a project's settings, where `doctor` reports it: it keeps every hook from running",
+    ),
     (
         "CLAUDECODE, CLAUDE_CODE_SESSION_ID, CLAUDE_CODE_CHILD_SESSION, CLAUDE_PID, AI_AGENT",
         "set in shells of Claude Code: `conclaude allow` refuses to run there",

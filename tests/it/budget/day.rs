@@ -25,8 +25,8 @@ fn a_day_is_that_of_all_sessions_by_the_times_of_their_lines() {
     let test = test.env("TZ", &noon_zone());
     let now = Timestamp::now();
     let (test, mut first) = session(test, "one");
-    // Of yesterday.
-    answers(first.at(now - SignedDuration::from_hours(13)), None, 9);
+    // Of yesterday, also if an hour begins meanwhile.
+    answers(first.at(now - SignedDuration::from_hours(14)), None, 9);
     answers(first.at(now), None, 2);
     let test = is_free(test);
     let (test, mut second) = session(test, "two");

@@ -45,7 +45,7 @@ fn rules_that_do_not_match_take_few_lines() {
       ✗ unreadableFiles ".env" in pack:secrets env
           does not cover notes.txt
           covers .env
-      · each of 45 unreadableFiles in pack:secrets does not cover notes.txt, .env
+      · each of 57 unreadableFiles in pack:secrets does not cover notes.txt, .env
           env-variants, "!.env.example", "!.env.sample", "!.env.template",
           "!.env.dist", named-env, "!{example,sample,template}.env", secrets-files,
           tfvars, pem, key-files, keystores, ssh-key-files, netrc, pgpass,
@@ -54,12 +54,16 @@ fn rules_that_do_not_match_take_few_lines() {
           "!~/.ssh/known_hosts", "!~/.ssh/*.pub", gnupg, aws, azure, gcloud,
           cli-tokens, kube, docker, npmrc, pypirc, registry-tokens, container-auth,
           keychains, system-passwords, histories, cargo, credentials-json,
-          service-accounts, tfstate, kdbx, "!node_modules/", "!.venv/",
-          "!site-packages/"
-      · each of 4 toolUsageValidation in pack:secrets does not match cat notes.txt
+          service-accounts, tfstate, kdbx, cloud-tokens, more-registry-tokens,
+          database-passwords, service-tokens, sentry-token, secret-keys, wallets,
+          fish-history, putty-keys, named-service-accounts, vault-passwords,
+          named-tfvars, "!node_modules/", "!.venv/", "!site-packages/"
+      · each of 11 toolUsageValidation in pack:secrets does not match cat notes.txt
         .env
           print-secret, send-environment, send-environment-as-argument,
-          cloud-metadata
+          cloud-metadata, print-forge-token, print-cloud-token,
+          print-cluster-secret, print-from-store, decrypt,
+          print-settings-with-secrets, print-secret-variable
       · worktreeFence is for agents in a worktree of their own
 
     Gates

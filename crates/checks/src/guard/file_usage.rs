@@ -10,6 +10,13 @@ use shell_effects::{Access, SimpleCommand, program_name};
 
 /// How a call uses a file.
 pub(super) fn usage(effects: &Effects, touch: &Touch) -> FileUsage {
+    let words =
+        touch.command.and_then(|index| effects.commands.get(index)).map(|command| command.words.as_slice());
+    if let (Access::Write | Access::Update, Some([program, arguments @ ..])) = (touch.access, words)
+        && is_set_back(program, arguments)
+    {
+        return FileUsage::Restores;
+    }
     if writes(touch.access)
         && touch.access != Access::Link
         && !touch.exists
@@ -29,7 +36,6 @@ pub(super) fn usage(effects: &Effects, touch: &Touch) -> FileUsage {
         }
         Access::Read => gives_variables(program, arguments, file),
         Access::Delete => is_written_again(file, later),
-        Access::Write | Access::Update => is_set_back(program, arguments),
         _ => false,
     };
     match touch.access {

@@ -87,18 +87,24 @@ pub(crate) fn copy(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             written(analyzer, call, source, &destination);
         }
         copied_tree(analyzer, call, source, &destination);
-        if let Some(suffix) = backup_suffix(analyzer, call)
-            && target.is_literal()
-        {
-            if is_directory != Some(true) {
-                keeps_copy(analyzer, &target, &suffix, call.command);
-            }
-            if is_directory != Some(false) {
-                let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-                let inside = target.with(format!("{}/{name}", target.text.trim_end_matches('/')));
-                keeps_copy(analyzer, &inside, &suffix, call.command);
-            }
-        }
+        backed_up(analyzer, call, source, &destination);
+    }
+}
+
+/// What is replaced, under its name with a suffix: `cp -b -S .lock a b`.
+fn backed_up(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, destination: &Destination<'_>) {
+    let Destination { path: target, is_directory } = *destination;
+    if !target.is_literal() {
+        return;
+    }
+    let Some(suffix) = backup_suffix(analyzer, call) else { return };
+    if is_directory != Some(true) {
+        keeps_copy(analyzer, target, &suffix, call.command);
+    }
+    if is_directory != Some(false) {
+        let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let inside = target.with(format!("{}/{name}", target.text.trim_end_matches('/')));
+        keeps_copy(analyzer, &inside, &suffix, call.command);
     }
 }
 

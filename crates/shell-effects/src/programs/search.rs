@@ -180,7 +180,7 @@ fn kept(arguments: &Arguments, names: &[Target]) -> Option<Vec<Target>> {
     match matching {
         Some(kept) if is_one => Some(kept),
         // A pattern that is made for one file says almost nothing: `v$` for `.env`.
-        _ if names.iter().all(|name| *name == Target::WorkTree) && pattern.is_some_and(has_word) => {
+        _ if names.iter().all(|name| *name == Target::WorkTree) && pattern.is_none_or(has_word) => {
             Some(names.to_vec())
         }
         // A search below a directory finds hidden files as well, and these may be meant.

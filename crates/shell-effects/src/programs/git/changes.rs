@@ -302,7 +302,7 @@ impl GitCall {
                 || !matches!(word.text.as_str(), "HEAD" | "@") && !analyzer.is_there(&word.text)
         };
         if self.arguments.operands.first().is_some_and(is_other)
-            && !self.rest.first().is_some_and(|word| word.text == "--")
+            && self.rest.first().is_none_or(|word| word.text != "--")
             && !self.arguments.has(&["--soft"])
         {
             analyzer.has_other_index = true;
