@@ -276,7 +276,7 @@ fn python_module(analyzer: &mut Analyzer<'_>, call: &Call<'_>, module: &Field) {
     match module.text.as_str() {
         "IPython" | "asyncio" | "code" => analyzer.code_from_input(call.name, Language::Other),
         "venv" | "virtualenv" => {
-            for directory in operands {
+            for directory in operands.iter().filter(|directory| directory.is_literal()) {
                 analyzer.touch(Access::MakeDirectory, directory, call.command);
                 let settings = format!("{}/pyvenv.cfg", directory.text.trim_end_matches('/'));
                 analyzer.touch(Access::Write, &directory.with(settings), call.command);

@@ -1,6 +1,5 @@
 //! Commands that a subcommand runs: in another environment here, in a container, or on another machine.
 
-use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::Field;
@@ -8,6 +7,7 @@ use crate::analysis::stream;
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{Launch, Place, Program, ShellTexts, Subcommand, SubcommandAction};
 use crate::programs::{network, own_programs};
+use crate::{Access, Base};
 
 /// The command of a subcommand, if it runs one.
 pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
@@ -71,7 +71,8 @@ fn changes_package(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words: Vec<&str> = words.into_iter().filter(|word| !word.starts_with('-')).collect();
     match words.as_slice() {
         ["pkg", "set" | "delete" | "fix", ..] => analyzer.touch(Access::Write, &file, call.command),
-        ["init", ..] => {
+        // In a directory that is not known it is most likely a new one.
+        ["init", ..] if !analyzer.state.bases().contains(&Base::Unknown) => {
             analyzer.if_missing("package.json", |analyzer| analyzer.touch(Access::Write, &file, call.command))
         }
         _ => {}
