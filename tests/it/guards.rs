@@ -349,3 +349,26 @@ fn audit_show_lists_denials_before_questions() {
     let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}: {shown}"));
     assert!(at("GUARD_DENIED") < at("GUARD_ASKS"), "{shown}");
 }
+
+#[test]
+fn what_is_over_a_limit_is_asked_about() {
+    let config = "preToolUse: {unreadableFiles: ['*.pem']}\n";
+    let test = tool(config, "Bash", json!({}));
+    let root = test.root();
+    std::fs::create_dir_all(root.join("many")).unwrap();
+    for number in 0..10_100 {
+        std::fs::write(root.join(format!("many/{number}.pem")), "").unwrap();
+        std::fs::write(root.join(format!("many/{number}.txt")), "").unwrap();
+    }
+    let mut test = test.file("secret.pem", "").file("qN1.txt", "").file(".conclaude.yaml", config);
+    let many_names = format!("python3 -c \"{}x='secret.pem';foo(x)\"", "a=0;".repeat(6_000));
+    let patterns: String = (0..80).map(|number| format!("glob.glob('qN{number}*');")).collect();
+    let many_patterns = format!("python3 -c \"import glob,os;{patterns}os.remove(glob.glob('.conc*')[0])\"");
+    for command in ["frob many/*.pem", "frob many/1*.pem", "cat many/*.pem", &many_names, &many_patterns] {
+        let done = test.payload("tool_input", json!({ "command": command })).run();
+        done.tool("ask");
+        test = done.again();
+    }
+    let done = test.payload("tool_input", json!({"command": "frob many/1*.txt"})).run();
+    done.silent();
+}

@@ -147,6 +147,8 @@ pub enum CodeLanguage {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct CodeAccess {
     pub writes: bool,
+    /// It may move, copy or delete a whole folder.
+    pub moves: bool,
     /// It runs other programs.
     pub runs: bool,
 }

@@ -162,3 +162,29 @@ fn a_link_to_a_folder_leads_a_later_command_to_nothing_protected() {
         test = answer.again();
     }
 }
+
+#[test]
+fn code_that_replaces_our_folder_or_runs_us_after_many_words_is_asked_about() {
+    let run = |command: &str| {
+        let test = tool("{}\n", "Bash", json!({ "command": command }));
+        test.file(".claude/settings.json", "{}").file("a.txt", "").run()
+    };
+    for command in [
+        "python3 -c \"from pathlib import Path; Path('.claude').replace('x')\"",
+        "python3 -c \"from os import replace; replace('.claude', 'x')\"",
+        "python3 -c \"import os as o; o.replace('.claude', 'x')\"",
+        "tmux new -d 'conclaude --a a --b b --c c --d d allow 3; conclaude allow 3'",
+        "tmux new -d 'conclaude allow 3; ls --help'",
+        "python3 -c \"import subprocess as s; s.run(['conclaude',\n 'allow', '3'])\"",
+    ] {
+        let question = run(command).tool("ask");
+        assert!(question.contains("conclaude's own"), "{command}: {question}");
+    }
+    for command in [
+        "python3 -c \"print(open('a.txt').read().replace('.', ','))\"",
+        "tmux new -d 'conclaude validate; ls'",
+        "tmux new -d 'conclaude install --dry-run'",
+    ] {
+        run(command).silent();
+    }
+}

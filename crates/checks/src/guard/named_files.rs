@@ -1,5 +1,6 @@
 //! Protected files that a text names: code in another language, or arguments of an unknown program.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::call::{ToolCall, UnknownPart, UnknownUse};
@@ -17,30 +18,33 @@ const MAX_NAMED: usize = 64;
 pub(super) struct NamedFiles {
     /// As it names the first.
     pub(super) first: String,
-    pub(super) names: Vec<Location>,
+    /// `None` if they are too many to be compared one by one.
+    pub(super) names: Option<Vec<Location>>,
 }
 
 impl NamedFiles {
     fn of(first: &str, touch: &Touch) -> NamedFiles {
-        NamedFiles { first: clean_line(first), names: touch.names.clone() }
+        NamedFiles { first: clean_line(first), names: Some(touch.names.clone()) }
     }
 
-    pub(super) fn and(mut self, others: NamedFiles) -> NamedFiles {
-        for name in others.names {
-            if self.names.len() <= MAX_NAMED && !self.names.contains(&name) {
-                self.names.push(name);
+    pub(super) fn and(self, others: NamedFiles) -> NamedFiles {
+        let names = match (self.names, others.names) {
+            (Some(mut names), Some(others)) => {
+                for name in others {
+                    if !names.contains(&name) {
+                        names.push(name);
+                    }
+                }
+                if names.len() > MAX_NAMED { None } else { Some(names) }
             }
-        }
-        self
+            _ => None,
+        };
+        NamedFiles { first: self.first, names }
     }
 
-    /// What a sandbox would have to decide about them. `None` if they are too many to be compared one by one.
-    pub(super) fn unknown(names: Vec<Location>) -> Option<UnknownUse> {
-        if names.len() > MAX_NAMED {
-            None
-        } else {
-            Some(UnknownUse { part: UnknownPart::Files, named: names })
-        }
+    /// What a sandbox would have to decide about them.
+    pub(super) fn unknown(names: Option<Vec<Location>>) -> Option<UnknownUse> {
+        Some(UnknownUse { part: UnknownPart::Files, named: names? })
     }
 }
 
@@ -61,15 +65,17 @@ pub(super) fn named_word(
     is_such: &dyn Fn(&Touch) -> bool,
 ) -> Option<String> {
     let directories = call.ground.directories(bases);
-    let is_named =
-        |cwd: &PathBuf, word: &str| is_such(&Ground { cwd, ..call.ground }.touch(Access::Link, word));
+    let is_named = |cwd: &PathBuf, word: &str| {
+        call.ground.budget.is_over() || is_such(&Ground { cwd, ..call.ground }.touch(Access::Link, word))
+    };
     possible_names(text).find(|word| directories.iter().any(|cwd| is_named(cwd, word))).map(clean_line)
 }
 
-/// Possible names of files in code.
+/// Possible names of files in code, each once.
 fn possible_names(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |c: char| c.is_alphanumeric() || "./_-~@+*?".contains(c);
-    text.split(move |c: char| !is_part(c)).filter(|word| !word.is_empty()).take(10_000)
+    let mut found = HashSet::new();
+    text.split(move |c: char| !is_part(c)).filter(move |word| !word.is_empty() && found.insert(*word))
 }
 
 /// All such files that a text names in one of the directories.
@@ -83,12 +89,13 @@ pub(super) fn named_files(
     let named = possible_names(text).flat_map(|word| {
         let touches =
             directories.iter().map(move |cwd| Ground { cwd, ..call.ground }.touch(Access::Link, word));
-        touches.filter(|touch| is_such(touch)).map(move |touch| NamedFiles::of(word, &touch))
+        let such = touches.filter(|touch| call.ground.budget.is_over() || is_such(touch));
+        such.map(move |touch| NamedFiles::of(word, &touch))
     });
     joined(named)
 }
 
-/// All such files that one of these patterns matches in one of the directories.
+/// All such files that one of these patterns matches in one of the directories. A pattern with too many matches counts as one.
 pub(super) fn matched_files(
     call: &ToolCall<'_>,
     bases: &[Base],
@@ -99,7 +106,10 @@ pub(super) fn matched_files(
     for pattern in patterns {
         for cwd in call.ground.directories(bases) {
             let ground = Ground { cwd: &cwd, ..call.ground };
-            let paths = expand(&cwd, pattern, call.ground.budget).unwrap_or_default();
+            let Some(paths) = expand(&cwd, pattern, call.ground.budget) else {
+                found.push(NamedFiles { first: clean_line(pattern), names: None });
+                continue;
+            };
             let touches = paths.iter().map(|path| ground.touch(Access::Link, &path.to_string_lossy()));
             let such = touches.filter(|touch| is_such(touch));
             found.extend(such.map(|touch| NamedFiles::of(touch.shown(), &touch)));

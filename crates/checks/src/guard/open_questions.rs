@@ -31,9 +31,13 @@ struct UserQuestion {
 }
 
 impl UserQuestion {
-    /// The same for these files among others.
-    fn naming(self, named: Vec<Location>) -> UserQuestion {
-        UserQuestion { unknown: self.unknown.map(|unknown| UnknownUse { named, ..unknown }), ..self }
+    /// Says which protected files it is about. `None` if they are too many: then no sandbox decides.
+    fn naming(self, named: Option<Vec<Location>>) -> UserQuestion {
+        let unknown = match (self.unknown, named) {
+            (Some(unknown), Some(named)) => Some(UnknownUse { named, ..unknown }),
+            _ => None,
+        };
+        UserQuestion { unknown, ..self }
     }
 }
 
@@ -60,14 +64,15 @@ pub(super) fn open_question(
             } else {
                 None
             };
-            let named = || among.as_ref().map(|among| protected_among(rules, call, *access, among, true));
-            outside.or_else(|| {
-                Some(unknown_path(rules, call, *access, written)?.naming(named().unwrap_or_default()))
-            })
+            let named = || match among {
+                Some(among) => protected_among(rules, call, *access, among, true),
+                None => Some(Vec::new()),
+            };
+            outside.or_else(|| Some(unknown_path(rules, call, *access, written)?.naming(named())))
         }
         Uncertainty::Names { access, written, among, .. } => {
             let named = protected_among(rules, call, *access, among, false);
-            if named.is_empty() {
+            if named.as_ref().is_some_and(Vec::is_empty) {
                 None
             } else {
                 Some(unknown_path(rules, call, *access, written)?.naming(named))
@@ -110,20 +115,20 @@ fn is_among_free(
     !adds && paths.iter().all(is_free)
 }
 
-/// The protected files that a path may be.
+/// The protected files that a path may be. `None` if it may be too many files.
 fn protected_among(
     rules: &GuardRules,
     call: &ToolCall<'_>,
     access: Access,
     (base, pattern): &(PathBuf, String),
     sees_hidden: bool,
-) -> Vec<Location> {
+) -> Option<Vec<Location>> {
     let guards = if access == Access::Read { &rules.unreadable } else { &rules.uneditable };
     let expand = if sees_hidden { expand_with_hidden } else { expand };
-    let paths = expand(base, pattern, call.ground.budget).unwrap_or_default();
+    let paths = expand(base, pattern, call.ground.budget)?;
     let ground = Ground { cwd: base, ..call.ground };
     let touches = paths.iter().map(|path| ground.touch(access, &path.to_string_lossy()));
-    touches.filter(|touch| is_protected_by(guards, call, touch)).flat_map(|touch| touch.names).collect()
+    Some(touches.filter(|touch| is_protected_by(guards, call, touch)).flat_map(|touch| touch.names).collect())
 }
 
 /// Something changes in an unknown directory. It may be outside of the agent's worktree.
@@ -301,7 +306,7 @@ fn doubt_question(
             let harmed = named_files(call, bases, text, &|touch| code_may_harm(rules, call, *access, touch));
             let (word, names) = match harmed {
                 Some(NamedFiles { first, names }) => (first, names),
-                None if access.writes => (outside_word(rules, call, bases, text)?, Vec::new()),
+                None if access.writes => (outside_word(rules, call, bases, text)?, Some(Vec::new())),
                 None => return None,
             };
             Some(UserQuestion {
@@ -383,7 +388,8 @@ fn names_own_file(call: &ToolCall<'_>, doubt: &Doubt) -> Option<Finding> {
         Doubt::InlineCode { interpreter, text, bases, access, .. } => {
             let changes = access.writes || access.runs;
             let named = named_word(call, bases, text, &is_own);
-            let named = named.or_else(|| if changes { own_in_code(call, own, bases, text) } else { None });
+            let named = named
+                .or_else(|| if changes { own_in_code(call, own, (text, bases), access.moves) } else { None });
             (format!("Code in {interpreter}"), named?)
         }
         Doubt::UnknownProgram { words, patterns, bases } => {
@@ -402,27 +408,24 @@ fn names_own_file(call: &ToolCall<'_>, doubt: &Doubt) -> Option<Finding> {
     Some(against_own(call, reason, &word))
 }
 
-/// A folder with our own files that code names and may move or delete, or a pattern that matches one of them.
-fn own_in_code(call: &ToolCall<'_>, own: &ProtectedPaths, bases: &[Base], text: &str) -> Option<String> {
+/// A pattern in code that matches one of our own files, or a folder with some that code names and may move or delete.
+fn own_in_code(
+    call: &ToolCall<'_>,
+    own: &ProtectedPaths,
+    (text, bases): (&str, &[Base]),
+    moves: bool,
+) -> Option<String> {
     let ground = call.ground;
     let root = ground.links.real_path(ground.root);
     let has_own = |touch: &Touch| {
-        touch.path.is_dir() && !root.starts_with(&touch.path) && own.is_below(&touch.path, ground.links)
+        moves
+            && touch.path.is_dir()
+            && !root.starts_with(&touch.path)
+            && own.is_below(&touch.path, ground.links)
     };
-    let folder = if moves_files(text) { named_word(call, bases, text, &has_own) } else { None };
-    let is_own = |touch: &Touch| {
-        own.covers(Path::new(touch.named()), &touch.path) || moves_files(text) && has_own(touch)
-    };
+    let folder = if moves { named_word(call, bases, text, &has_own) } else { None };
+    let is_own = |touch: &Touch| own.covers(Path::new(touch.named()), &touch.path) || has_own(touch);
     folder.or_else(|| Some(matched_files(call, bases, &patterns_in_code(text), &is_own)?.first))
-}
-
-/// Whether code calls something that may move, copy or delete a folder.
-fn moves_files(text: &str) -> bool {
-    const PARTS: [&str; 7] = ["renam", "unlink", "remov", "delet", "rmtree", "copy", "symlink"];
-    const NAMES: [&str; 8] = ["move", "mv", "rm", "cp", "link", "system", "exec", "rmsync"];
-    let text = text.to_ascii_lowercase();
-    let mut names = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-    names.any(|name| NAMES.contains(&name) || PARTS.iter().any(|part| name.contains(part)))
 }
 
 /// Texts that code may expand like a shell: those in quotes where it calls `glob`, and `<.x*>` of Perl.
@@ -434,11 +437,8 @@ fn patterns_in_code(text: &str) -> Vec<String> {
     let expands = text.to_ascii_lowercase().contains("glob") || text.contains("Dir[");
     let quoted = if expands { text } else { "" }.split(['"', '\'', ' ', ',', '(', ')', '\n']);
     let angled = text.split('<').skip(1).filter_map(|rest| Some(rest.split_once('>')?.0));
-    quoted.chain(angled).filter(is_pattern).take(MAX_PATTERNS).map(str::to_owned).collect()
+    quoted.chain(angled).filter(is_pattern).map(str::to_owned).collect()
 }
-
-/// Patterns in code that are expanded.
-const MAX_PATTERNS: usize = 64;
 
 /// Whether code may do to a file what a rule forbids. A readable file counts only if the code may write it.
 fn code_may_harm(rules: &GuardRules, call: &ToolCall<'_>, access: CodeAccess, touch: &Touch) -> bool {

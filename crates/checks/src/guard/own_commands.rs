@@ -130,20 +130,18 @@ fn text_of_unknown(unclear: &Uncertainty) -> Option<String> {
     }
 }
 
-/// Whether a text has our name, followed by the words of a subcommand that changes our rules or records.
+/// Whether one of the commands in a text has our name, followed by the words of a subcommand that changes our rules or records.
+/// In a shell a line ends a command, in code a list of arguments may go on.
 fn names_changing(text: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || "./_-$".contains(c);
-    let words: Vec<&str> = text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty()).collect();
-    (0..words.len()).any(|at| {
-        let (before, arguments) = words.split_at(at);
-        let arguments: Vec<String> =
-            arguments.iter().take(MAX_ARGUMENTS).map(|&word| word.to_owned()).collect();
-        before.last().is_some_and(|program| is_our_name(program)) && is_changing(&arguments)
-    })
+    let is_changed_by = |command: &str| {
+        let words = command.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
+        let words: Vec<String> = words.map(str::to_owned).collect();
+        let mut names = words.iter().enumerate().filter(|(_, word)| is_our_name(word));
+        names.any(|(at, _)| is_changing(words.get(at + 1..).unwrap_or_default()))
+    };
+    text.split([';', '|', '&']).any(|part| is_changed_by(part) || part.lines().any(is_changed_by))
 }
-
-/// How many words after our name are examined.
-const MAX_ARGUMENTS: usize = 8;
 
 pub(super) fn is_our_name(program: &str) -> bool {
     // PowerShell separates folders by backslashes.

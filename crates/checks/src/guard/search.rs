@@ -9,7 +9,7 @@ use conclaude_os::budget::Budget;
 use shell_effects::glob::{Glob, Kind};
 
 /// A glob with more matches counts as unknown.
-const MAX_EXPANDED: usize = 1_000;
+const MAX_EXPANDED: usize = 10_000;
 
 /// The limit on directory entries of one search.
 const MAX_VISITED: usize = 150_000;

@@ -105,7 +105,7 @@ impl Analyzer<'_> {
             return;
         }
         let access = match language {
-            CodeLanguage::Shell => CodeAccess { writes: true, runs: true },
+            CodeLanguage::Shell => CodeAccess { writes: true, moves: true, runs: true },
             CodeLanguage::Other => code_access::of(interpreter, &text.replace(attributes::END, "")),
         };
         let text = match language {

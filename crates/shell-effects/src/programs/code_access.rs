@@ -5,19 +5,21 @@ use crate::CodeAccess;
 use crate::programs::code_reading;
 use crate::programs::languages::SourceLanguage;
 
-/// Parts of names of functions that write, delete, or hide which function is called.
+/// Parts of names of functions that may move, copy or delete a whole folder. They write as well.
+const MOVING_PARTS: &[&str] = &[
+    "unlink", "renam", "copy", "rmtree", "rmdir", "rmsync", "cpsync", "symlink", "hardlink", "delet", "remov",
+];
+
+/// Whole names of such functions.
+const MOVING_NAMES: &[&str] = &["cp", "link", "move", "mv", "rm"];
+
+/// Functions that run a whole command line, which may do so too.
+const RUNNING_LINES: &[&str] = &["exec", "system"];
+
+/// Parts of names of functions that write a file, or hide which function is called.
 const WRITING_PARTS: &[&str] = &[
     "writ",
-    "unlink",
-    "renam",
-    "copy",
-    "rmtree",
-    "rmdir",
-    "rmsync",
-    "cpsync",
     "truncat",
-    "symlink",
-    "hardlink",
     "chmod",
     "chown",
     "mkdir",
@@ -25,8 +27,6 @@ const WRITING_PARTS: &[&str] = &[
     "mkfifo",
     "mknod",
     "touch",
-    "delet",
-    "remov",
     "sav",
     "extract",
     "appendfile",
@@ -53,20 +53,15 @@ const WRITING_PARTS: &[&str] = &[
     "syscall",
 ];
 
-/// The same as whole names.
+/// Whole names of such functions.
 const WRITING_NAMES: &[&str] = &[
     "chr",
     "compile",
-    "cp",
     "dump",
     "eval",
     "exec",
     "function",
     "install",
-    "link",
-    "move",
-    "mv",
-    "rm",
     "move_uploaded_file",
     "creat",
     "vars",
@@ -93,22 +88,29 @@ const SHORT_MODES: &[&str] = &["a", "x"];
 /// The access of a piece of code.
 pub(crate) fn of(interpreter: &str, code: &str) -> CodeAccess {
     let Some(language) = code_reading::language_of(interpreter) else {
-        return CodeAccess { writes: true, runs: true };
+        return CodeAccess { writes: true, moves: true, runs: true };
     };
     let only_reads = code_reading::only_reads(language, code);
     let code = code.to_ascii_lowercase();
+    let replaces = replaces_files(&code);
     let mut access = CodeAccess {
         writes: !only_reads
             || has_mode(&code)
             || redirects(language, &code)
-            || replaces_files(&code)
+            || replaces
             || opens_otherwise(language, &code)
             || ["os.open", "\\x", "\\u", "\\1"].iter().any(|hidden| code.contains(hidden)),
+        moves: replaces,
         runs: code.contains('`') || code.contains("qx"),
     };
     for name in code.split(|c| !is_part(c)).filter(|name| !name.is_empty()) {
+        let moves = MOVING_NAMES.contains(&name) || MOVING_PARTS.iter().any(|part| name.contains(part));
+        // Python's `replace` may be that of a text or that of a file.
+        let may_move =
+            RUNNING_LINES.contains(&name) || language == SourceLanguage::Python && name == "replace";
+        access.moves |= moves || may_move;
         access.writes |=
-            WRITING_NAMES.contains(&name) || WRITING_PARTS.iter().any(|part| name.contains(part));
+            moves || WRITING_NAMES.contains(&name) || WRITING_PARTS.iter().any(|part| name.contains(part));
         access.runs |= RUNNING_PARTS.iter().any(|part| name.contains(part));
     }
     access

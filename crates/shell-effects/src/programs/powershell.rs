@@ -18,7 +18,7 @@ pub fn read(text: &str) -> Script {
     let commands = commands(text).into_iter().filter_map(simple).collect();
     let bases = vec![Base::At(String::new())];
     let (interpreter, language) = ("PowerShell".into(), CodeLanguage::Shell);
-    let access = CodeAccess { writes: true, runs: true };
+    let access = CodeAccess { writes: true, moves: true, runs: true };
     let code = Doubt::InlineCode { interpreter, language, text: text.to_owned(), access, bases };
     Script { commands, doubts: vec![code], ..Script::default() }
 }
