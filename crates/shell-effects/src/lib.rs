@@ -65,7 +65,7 @@ pub use programs::databases::Sql;
 pub use programs::powershell::read as read_powershell;
 pub use programs::program::{Program, Subcommand};
 pub use programs::shell::is_builtin;
-pub use programs::table::{has_subcommands, name_of as program_name};
+pub use programs::table::{has_subcommands, locks_of, name_of as program_name, reads_variables};
 pub use quoting::{quoted, quoted_if_needed};
 #[doc(hidden)]
 pub use syntax::count::{CommandCounts, counted};

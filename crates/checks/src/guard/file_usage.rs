@@ -6,15 +6,17 @@ use std::path::Path;
 use super::file_checks::writes;
 use super::resolve::{Effects, Touch};
 use super::rules::FileUsage;
-use shell_effects::{Access, SimpleCommand, program_name};
+use shell_effects::{Access, SimpleCommand, locks_of, program_name, reads_variables};
 
 /// How a call uses a file.
 pub(super) fn usage(effects: &Effects, touch: &Touch) -> FileUsage {
-    let words =
-        touch.command.and_then(|index| effects.commands.get(index)).map(|command| command.words.as_slice());
-    if let (Access::Write | Access::Update, Some([program, arguments @ ..])) = (touch.access, words)
-        && is_set_back(program, arguments)
-    {
+    let command = touch.command.and_then(|index| effects.commands.get(index));
+    let words = command.map_or(&[][..], |command| command.words.as_slice());
+    let (program, arguments) = match words.split_first() {
+        Some((program, arguments)) => (program.as_str(), arguments),
+        None => ("", words),
+    };
+    if matches!(touch.access, Access::Write | Access::Update) && is_set_back(program, arguments) {
         return FileUsage::Restores;
     }
     if writes(touch.access)
@@ -24,29 +26,24 @@ pub(super) fn usage(effects: &Effects, touch: &Touch) -> FileUsage {
     {
         return FileUsage::Creates;
     }
-    let Some(index) = touch.command else { return FileUsage::Other };
-    let words = effects.commands.get(index).map_or(&[][..], |command| command.words.as_slice());
-    let Some((program, arguments)) = words.split_first() else { return FileUsage::Other };
-    let Some(file) = Path::new(touch.named()).file_name() else { return FileUsage::Other };
-    let later = effects.commands.get(index + 1..).unwrap_or_default();
-    let is_used = match touch.access {
-        // What is redirected to `.` is not run.
-        Access::Read if matches!(program.as_str(), "." | "source") => {
-            arguments.iter().any(|word| Path::new(word).file_name() == Some(file))
-        }
-        Access::Read => gives_variables(program, arguments, file),
-        Access::Delete => is_written_again(file, later),
-        _ => false,
+    let (Some(index), Some(file)) = (touch.command, Path::new(touch.named()).file_name()) else {
+        return FileUsage::Other;
     };
+    let later = effects.commands.get(index + 1..).unwrap_or_default();
     match touch.access {
-        Access::Read if is_used => FileUsage::Sources,
-        _ if is_used => FileUsage::Restores,
+        Access::Read if is_sourced(program, arguments, file) => FileUsage::Sources,
+        Access::Delete if is_written_again(file, later) => FileUsage::Restores,
         _ => FileUsage::Other,
     }
 }
 
-/// Programs that read variables from a file for the code that they run.
-const GIVING: &[&str] = &["bun", "deno", "node", "nodejs", "ts-node", "tsx"];
+/// Whether a shell reads the file as its own commands, or a program its variables. What is redirected to `.` is not run.
+fn is_sourced(program: &str, arguments: &[String], file: &OsStr) -> bool {
+    if matches!(program, "." | "source") {
+        return arguments.iter().any(|word| Path::new(word).file_name() == Some(file));
+    }
+    gives_variables(program, arguments, file)
+}
 
 /// Whether a program is given the variables in a file, and names it for nothing else: `node --env-file=.env server.js`.
 fn gives_variables(program: &str, arguments: &[String], file: &OsStr) -> bool {
@@ -57,10 +54,10 @@ fn gives_variables(program: &str, arguments: &[String], file: &OsStr) -> bool {
         let (option, value) = word.split_once('=').unwrap_or((before, word));
         if is_file(value) || is_file(word) {
             uses += 1;
-            given += usize::from(matches!(option, "--env-file" | "--env-file-if-exists"));
+            given += usize::from(reads_variables(program_name(program), option));
         }
     }
-    GIVING.contains(&program_name(program)) && uses > 0 && uses == given
+    uses > 0 && uses == given
 }
 
 /// Whether git writes a version of the file that is committed: `git restore FILE`, `git checkout --theirs FILE`.
@@ -69,36 +66,8 @@ fn is_set_back(program: &str, arguments: &[String]) -> bool {
     program_name(program) == "git" && matches!(subcommand, Some("checkout" | "restore"))
 }
 
-/// Files that a package manager writes, and its programs.
-const LOCKS: &[(&str, &[&str])] = &[
-    (".terraform.lock.hcl", &["terraform", "tofu"]),
-    ("Cargo.lock", &["cargo"]),
-    ("Gemfile.lock", &["bundle"]),
-    ("Package.resolved", &["swift"]),
-    ("Pipfile.lock", &["pipenv"]),
-    ("Podfile.lock", &["pod"]),
-    ("bun.lock", &["bun"]),
-    ("bun.lockb", &["bun"]),
-    ("composer.lock", &["composer"]),
-    ("deno.lock", &["deno"]),
-    ("flake.lock", &["nix"]),
-    ("go.sum", &["go"]),
-    ("mix.lock", &["mix"]),
-    ("npm-shrinkwrap.json", &["npm"]),
-    ("package-lock.json", &["npm"]),
-    ("pdm.lock", &["pdm"]),
-    ("pnpm-lock.yaml", &["pnpm"]),
-    ("poetry.lock", &["poetry"]),
-    ("pubspec.lock", &["dart", "flutter"]),
-    ("uv.lock", &["uv"]),
-    ("yarn.lock", &["yarn"]),
-];
-
 /// Whether a later command runs the program that writes the file: `rm package-lock.json && npm install`.
 fn is_written_again(file: &OsStr, later: &[SimpleCommand]) -> bool {
-    let Some((_, programs)) = LOCKS.iter().find(|(name, _)| file == *name) else { return false };
-    let runs = |command: &SimpleCommand| {
-        command.words.first().is_some_and(|word| programs.contains(&program_name(word)))
-    };
-    later.iter().any(runs)
+    let programs = later.iter().filter_map(|command| command.words.first());
+    programs.flat_map(|word| locks_of(program_name(word))).any(|lock| file == *lock)
 }

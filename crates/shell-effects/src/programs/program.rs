@@ -41,6 +41,8 @@ pub struct Program {
     pub(crate) start_up: &'static [&'static str],
     /// The language of the code that it runs, if that is not a shell's.
     pub(crate) language: Option<SourceLanguage>,
+    /// The lock files that it writes as a package manager.
+    pub(crate) locks: &'static [&'static str],
 }
 
 impl PartialEq for Program {
@@ -339,6 +341,7 @@ impl Program {
             installed: &[],
             start_up: &[],
             language: None,
+            locks: &[],
         }
     }
 
@@ -463,6 +466,11 @@ impl Program {
     }
 
     /// Another command follows its options.
+    pub(crate) const fn locks(mut self, files: &'static [&'static str]) -> Program {
+        self.locks = files;
+        self
+    }
+
     pub(crate) const fn ends_at_operand(mut self) -> Program {
         self.ends_at_operand = true;
         self

@@ -1,6 +1,7 @@
 //! The table of programs: all entries, and how one is found.
 
 use crate::programs::archives::ARCHIVES;
+use crate::programs::arguments::file_access;
 use crate::programs::compilers::COMPILERS;
 use crate::programs::databases::DATABASES;
 use crate::programs::editors::{EDITORS, FORMATTERS};
@@ -170,6 +171,17 @@ pub fn has_subcommands(name: &str) -> bool {
     by_name(name).is_some_and(|program| program.subcommand_options.is_some())
 }
 
+/// The lock files that a program writes as a package manager.
+pub fn locks_of(name: &str) -> &'static [&'static str] {
+    by_name(name).map_or(&[], |program| program.locks)
+}
+
+/// Whether an option of a program names a file with variables for the code that it runs: `node --env-file=.env`.
+pub fn reads_variables(name: &str, option: &str) -> bool {
+    option.starts_with("--env-file")
+        && by_name(name).is_some_and(|program| file_access(program.options, option) == Some(b'r'))
+}
+
 /// The name of a program, in whatever directory. A rule for `rm` also applies to `/x/rm` and `./rm`: a denial, and the detection
 /// of a shell, must not depend on a path.
 pub fn name_of(word: &str) -> &str {
@@ -284,7 +296,6 @@ mod tests {
 
     #[test]
     fn the_code_in_each_option_of_an_interpreter_is_seen() {
-        use crate::programs::arguments::file_access;
         for (name, program) in &BY_NAME {
             let options = program.options.split_ascii_whitespace();
             let options = options.map(|option| option.split(['=', '?']).next().unwrap());

@@ -45,7 +45,7 @@ pub(crate) const TOOLS: &[Program] = &[
         .action(texts(&["-a", "--args"], false, Place::Elsewhere)),
     Program::new(&["asdf"]).subcommands(&[Subcommand::runs(&["exec"], "", 0)]).output(Output::Settings(ENVIRONMENT)),
     Program::new(&["aws-vault"]).subcommands(&[Subcommand::runs(&["exec"], "-d= -t= --duration= --mfa-token= --region=", 1)]),
-    Program::new(&["bundle"]).subcommands(&[Subcommand::runs(&["exec"], "", 0)]),
+    Program::new(&["bundle"]).subcommands(&[Subcommand::runs(&["exec"], "", 0)]).locks(&["Gemfile.lock"]),
     Program::new(&["bunx"]).subcommands(&[Subcommand::runs(&[""], "-p= --package=", 0)]).runs_package_scripts(),
     Program::new(&["chamber"]).subcommands(&[Subcommand::runs(&["exec"], "", 1)]),
     Program::new(&["concurrently"]).options("-n= -c= -p= -k? --names= --prefix-colors=").action(texts(&[], true, Place::Here)).runs_package_scripts(),
@@ -86,26 +86,26 @@ pub(crate) const TOOLS: &[Program] = &[
         Subcommand::elsewhere(&["run"], RUN),
         Subcommand::group(&["compose"], COMPOSE),
     ]),
-    Program::new(&["nix"]).subcommands(&[Subcommand::launches(&["develop", "shell"], "-f= -I= --option= --arg= --argstr=", NIX_LAUNCH)]),
+    Program::new(&["nix"]).subcommands(&[Subcommand::launches(&["develop", "shell"], "-f= -I= --option= --arg= --argstr=", NIX_LAUNCH)]).locks(&["flake.lock"]),
     Program::new(&["nix-shell"]).options("-p= -A= -I= --run= --command= --packages= --attr= --arg= --argstr= --keep=")
         .action(texts(&["-c", "--run", "--command"], false, Place::Here)),
     Program::new(&["nodemon"]).options("-x= -w= -e= -i= -d= --exec= --watch= --ext= --ignore= --delay=").action(texts(&["-x", "--exec"], false, Place::Here)),
     Program::new(&["npm"]).options(NPM).before_subcommand("-C=d -w= --prefix=d --registry= --loglevel= --userconfig= --globalconfig= --cache= --workspace= --otp= --tag=")
         .subcommands(&[Subcommand::launches(&["exec", "x"], NPX, NPX_LAUNCH)])
-        .output(Output::Settings(COMPLETION)).runs_package_scripts().installed(&["root", "root -g"]),
+        .output(Output::Settings(COMPLETION)).runs_package_scripts().installed(&["root", "root -g"]).locks(&["package-lock.json", "npm-shrinkwrap.json"]),
     Program::new(&["lerna"]).subcommands(&[Subcommand::runs(&["exec"], "--scope= --ignore= --concurrency= --since=", 0)]).runs_package_scripts(),
     Program::new(&["ni", "npm-run-all", "npm-run-all2", "nr", "nx", "run-p", "run-s", "rush", "turbo", "wireit"]).runs_package_scripts(),
     Program::new(&["npx", "pnpx"]).subcommands(&[Subcommand::launches(&[""], NPX, NPX_LAUNCH)]).runs_package_scripts(),
     Program::new(&["op"]).subcommands(&[Subcommand::runs(&["run"], "--env-file= --account=", 0)]),
-    Program::new(&["pdm"]).subcommands(&[Subcommand::runs(&["run"], "-p= --project=", 0)]),
-    Program::new(&["pipenv"]).subcommands(&[Subcommand::runs(&["run"], "", 0)]),
+    Program::new(&["pdm"]).subcommands(&[Subcommand::runs(&["run"], "-p= --project=", 0)]).locks(&["pdm.lock"]),
+    Program::new(&["pipenv"]).subcommands(&[Subcommand::runs(&["run"], "", 0)]).locks(&["Pipfile.lock"]),
     Program::new(&["pipx"]).subcommands(&[Subcommand::runs(&["run"], "--spec= --python=", 0)]),
     Program::new(&["pnpm"]).options(NPM).before_subcommand(PNPM).subcommands(&[
         Subcommand::runs(&["dlx"], "--package=", 0),
         Subcommand::runs(&["exec"], "", 0),
         Subcommand::launches(&["node"], "", NODE_LAUNCH),
         Subcommand::launches(&[""], PNPM, Launch { own: own_programs::PNPM, ..Launch::new(0, Place::Here) }),
-    ]).output(Output::Settings(COMPLETION)).runs_package_scripts().installed(&["root", "root -g"]),
+    ]).output(Output::Settings(COMPLETION)).runs_package_scripts().installed(&["root", "root -g"]).locks(&["pnpm-lock.yaml"]),
     Program::new(&["podman"]).before_subcommand("-c= --connection= --identity= --log-level= --root= --runroot= --runtime= --storage-driver= --storage-opt= --tmpdir= --url=")
         .subcommands(&[
             Subcommand::elsewhere(&["exec"], EXEC),
@@ -115,7 +115,7 @@ pub(crate) const TOOLS: &[Program] = &[
         ]),
     Program::new(&["poetry"]).before_subcommand("-C=d -P= --directory=d --project=")
         .subcommands(&[Subcommand::runs(&["run"], "", 0)])
-        .output(Output::Settings(COMPLETION)),
+        .output(Output::Settings(COMPLETION)).locks(&["poetry.lock"]),
     Program::new(&["pyenv", "rbenv"]).subcommands(&[Subcommand::runs(&["exec"], "", 0)]).output(Output::Settings(VERSIONS)),
     Program::new(&["rye"]).subcommands(&[Subcommand::runs(&["run"], "", 0)]),
     Program::new(&["ssh"]).subcommands(&[Subcommand::launches(&[""], SSH, Launch::new(1, Place::RemoteShell))]).stdin(Stdin::Shell).start_up(&["~/.ssh/config"]),
@@ -123,7 +123,7 @@ pub(crate) const TOOLS: &[Program] = &[
     special(&["screen"], "-c=r -e= -h= -p= -s= -S= -t= -T= -X=", screen),
     Program::new(&["uv"]).before_subcommand("--directory=d --project= --config-file= --cache-dir= --color= --python= -p=")
         .subcommands(&[Subcommand::launches(&["run", "tool run"], UV, UV_LAUNCH)])
-        .output(Output::Settings(COMPLETION)),
+        .output(Output::Settings(COMPLETION)).locks(&["uv.lock"]),
     Program::new(&["uvx"]).subcommands(&[Subcommand::runs(&[""], UV, 0)]),
     Program::new(&["watchexec"])
         .subcommands(&[Subcommand::runs(&[""], "-w= -e= -f= -i= -s= -d= --watch= --exts= --filter= --ignore= --signal= --debounce= --shell=", 0)]),
@@ -134,11 +134,16 @@ pub(crate) const TOOLS: &[Program] = &[
         Subcommand::launches(&["workspace"], "", Launch { program: &["yarn"], ..Launch::new(1, Place::Here) }),
         Subcommand::launches(&["workspaces foreach", "workspaces run"], "-j= --jobs= --include= --exclude= --from=", Launch { program: &["yarn"], ..Launch::new(0, Place::Here) }),
         Subcommand::launches(&[""], YARN, Launch { own: own_programs::YARN, ..Launch::new(0, Place::Here) }),
-    ]).runs_package_scripts(),
+    ]).runs_package_scripts().locks(&["yarn.lock"]),
+    // Their subcommands are not known, but their lock files.
+    Program::new(&["composer"]).locks(&["composer.lock"]),
+    Program::new(&["dart", "flutter"]).locks(&["pubspec.lock"]),
+    Program::new(&["mix"]).locks(&["mix.lock"]),
+    Program::new(&["pod"]).locks(&["Podfile.lock"]),
     tool(&["alembic"], "-c= -n= -x= --config= --name="),
     tool(&["apt", "apt-get"], "-o= -c= -t= -a= --option= --config-file= --target-release= --host-architecture=").options("-o=c -c=f --option=c --config-file=f"),
     tool(&["aws"], "--profile= --region= --output= --endpoint-url= --query= --ca-bundle= --color= --cli-read-timeout= --cli-connect-timeout= --cli-binary-format="),
-    tool(&["cargo"], "+ -C=d -Z= --config= --color=").options("--config=c --target-dir=c --artifact-dir=c --out-dir=c"),
+    tool(&["cargo"], "+ -C=d -Z= --config= --color=").options("--config=c --target-dir=c --artifact-dir=c --out-dir=c").locks(&["Cargo.lock"]),
     tool(&["dnf", "yum"], "-c= --config= --installroot= --releasever= --setopt=").options("-c=f --config=f --installroot=c --setopt=c"),
     tool(&["flask"], "-A= -e= --app= --env-file=").stdin(Stdin::Queries),
     tool(&["flyway"], "- -url= -user= -password= -configFiles= -locations="),
@@ -151,7 +156,7 @@ pub(crate) const TOOLS: &[Program] = &[
     tool(&["firebase"], "-P= --project= --token= --account= --config="),
     tool(&["gh"], "-R= --repo= --hostname=").output(Output::Settings(COMPLETION)),
     tool(&["go"], "-C=d").options("- -exec=x -toolexec=x -vettool=x -o=w -coverprofile=c -cpuprofile=c -memprofile=c -blockprofile=c -mutexprofile=c \
-        -trace=c -outputdir=c -overlay=c -pkgdir=c"),
+        -trace=c -outputdir=c -overlay=c -pkgdir=c").locks(&["go.sum"]),
     tool(&["helm"], "-n= --namespace= --kube-context= --kubeconfig= --kube-apiserver= --kube-as-user= --kube-as-group= --kube-ca-file= --kube-tls-server-name= --kube-token= --registry-config= --repository-cache= --repository-config= --burst-limit= --qps=")
         .options("--kubeconfig=c --post-renderer=x --output-dir=c --registry-config=c --repository-config=c --repository-cache=c")
         .output(Output::Settings(COMPLETION)),
@@ -170,7 +175,7 @@ pub(crate) const TOOLS: &[Program] = &[
     tool(&["pulumi"], "-C= -v= --cwd= --color= --profiling= --tracing="),
     tool(&["rustup"], "+").output(Output::Settings(COMPLETION)),
     tool(&["systemctl"], "-H= -M= -t= -p= -P= -s= -n= -o= --host= --machine= --type= --state= --property= --signal= --lines= --output= --root= --image= --job-mode="),
-    tool(&["terraform", "tofu"], ""),
+    tool(&["terraform", "tofu"], "").locks(&[".terraform.lock.hcl"]),
     tool(&["terragrunt"], "--working-dir= --config= --terragrunt-working-dir= --terragrunt-config="),
     special(&["vercel"], VERCEL, vercel).before_subcommand(VERCEL),
     Program::new(&["activate-global-python-argcomplete", "dircolors", "keychain", "register-python-argcomplete", "register-python-argcomplete3"]).output(Output::Settings(&[])),

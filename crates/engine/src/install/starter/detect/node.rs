@@ -160,18 +160,13 @@ struct Manager {
 impl Manager {
     /// By lock file, else by `packageManager`. A workspace uses the manager of its root.
     fn of(package: &Package<'_>) -> Manager {
-        let locks = [
-            ("pnpm-lock.yaml", "pnpm"),
-            ("yarn.lock", "yarn"),
-            ("bun.lock", "bun"),
-            ("bun.lockb", "bun"),
-            ("package-lock.json", "npm"),
-        ];
         let named = package.ancestors().find_map(|package| {
             let named = package_json(&package).get("packageManager")?.as_str()?.to_owned();
             Some(named.split('@').next().unwrap_or_default().to_owned())
         });
-        let by_lock = locks.iter().find(|(lock, _)| package.has_lock(lock)).map(|(_, manager)| *manager);
+        let mut managers = ["pnpm", "yarn", "bun", "npm"].into_iter();
+        let by_lock = managers
+            .find(|manager| shell_effects::locks_of(manager).iter().any(|lock| package.has_lock(lock)));
         match by_lock.or(named.as_deref()) {
             Some("pnpm") => Manager { name: "pnpm", execute: "pnpm exec" },
             Some("yarn") => Manager { name: "yarn", execute: "yarn" },
