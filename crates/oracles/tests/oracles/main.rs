@@ -6,3 +6,4 @@ mod brush;
 mod cases_schema;
 mod config_schema;
 mod rable;
+mod saphyr;
