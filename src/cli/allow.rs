@@ -17,6 +17,7 @@ use conclaude_core::permit;
 use conclaude_core::rule;
 use conclaude_core::text::printable_line;
 use conclaude_os::budget::Budget;
+use conclaude_os::environment;
 use conclaude_os::process::ancestors;
 use conclaude_store::audit::fields::{list, text};
 use conclaude_store::audit::{self, Filter, Reader, Record, ToolRecord, Trail, TrailEntry, reasons, words};
@@ -71,7 +72,7 @@ pub(super) fn run(request: &AllowRequest) -> anyhow::Result<Exit> {
 
 /// Only a user at a terminal decides: otherwise an agent could permit its own calls.
 pub(super) fn refuse_agents(what: &str) -> anyhow::Result<()> {
-    if let Some(name) = variables::OF_AGENTS.iter().find(|name| std::env::var_os(name).is_some()) {
+    if let Some(name) = variables::OF_AGENTS.iter().find(|name| environment::is_set(name)) {
         bail!("an agent cannot {what} ({name} is set): run this in your own terminal");
     }
     if let Some(process) = ancestors::started_with(&variables::OF_AGENTS) {

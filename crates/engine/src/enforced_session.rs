@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::install::enforcement::EnforcedSettings;
 use conclaude_core::dialect::claude::sandbox::effective::is_client;
 use conclaude_core::dialect::claude::variables::OF_AGENTS;
+use conclaude_os::environment;
 use conclaude_os::process::ancestors;
 use conclaude_store::root::Root;
 
@@ -34,5 +35,5 @@ fn other_config(root: &Root, session: &Path) -> Option<PathBuf> {
 }
 
 fn is_of_agent() -> bool {
-    OF_AGENTS.iter().any(|name| std::env::var_os(name).is_some())
+    OF_AGENTS.iter().copied().any(environment::is_set)
 }

@@ -34,8 +34,21 @@ pub fn state_folder() -> Option<PathBuf> {
     user_folder(Some("XDG_STATE_HOME"), ".local/state")
 }
 
+/// Whether the variable is set, be it to nothing.
+#[must_use]
+pub fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some()
+}
+
 /// The program of this name that a shell finds.
 #[must_use]
 pub fn program(name: &str) -> Option<PathBuf> {
     files::program_on(&std::env::var_os("PATH")?, name)
+}
+
+/// The programs of this name on the `PATH`, in its order. Folders that depend on where one stands are left out.
+pub fn programs(name: &str) -> impl Iterator<Item = PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
+    folders.into_iter().map(move |folder| folder.join(name)).filter(|path| files::is_program(path))
 }

@@ -67,9 +67,9 @@ fn client_files() -> impl Iterator<Item = PathBuf> {
 
 /// The user's settings in folders that a variable names. Otherwise they are in the home directory.
 fn moved_files() -> impl Iterator<Item = PathBuf> {
-    let moved = dialect::ALL.into_iter().filter(|client| {
-        client.settings.user.variable.is_some_and(|variable| std::env::var_os(variable).is_some())
-    });
+    let moved = dialect::ALL
+        .into_iter()
+        .filter(|client| client.settings.user.variable.is_some_and(environment::is_set));
     moved.flat_map(|client| {
         let folder = client_folder(client);
         client.settings.user_files().filter_map(move |file| folder.as_ref().map(|folder| folder.join(file)))

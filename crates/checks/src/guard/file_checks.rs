@@ -14,7 +14,7 @@ use crate::des::protected::{ProtectedPaths, is_config_name};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::{OWN_FILES, Rule};
 use conclaude_core::text::clean_line;
-use conclaude_os::{files, git};
+use conclaude_os::{environment, files, git};
 use shell_effects::{Access, Brought, Extent, WORK_TREE};
 
 /// All findings about one file.
@@ -104,11 +104,8 @@ fn removed_program(call: &ToolCall<'_>, what: String, matched: &str) -> Option<F
 
 /// Whether the shell finds a native conclaude outside of the project.
 fn has_native_on_path(root: &Path) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders =
-        std::env::split_paths(&path).filter(|folder| folder.is_absolute() && !folder.starts_with(root));
-    let mut programs = folders.map(|folder| folder.join("conclaude"));
-    programs.find(|path| files::is_program(path)).is_some_and(|path| files::is_native(&path))
+    let found = environment::programs("conclaude").find(|path| !path.starts_with(root));
+    found.is_some_and(|path| files::is_native(&path))
 }
 
 /// A subagent may not change its own rules. In the main thread the user decides.

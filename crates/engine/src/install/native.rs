@@ -7,7 +7,7 @@ use super::error::InstallError;
 use super::registration::on_path;
 use super::scope::{Scope, SettingsTarget};
 use super::settings::{MAX_LEVELS, ProgramSearch, RegisteredProgram};
-use conclaude_os::files;
+use conclaude_os::{environment, files};
 use conclaude_store::root::git_top_level;
 use shell_effects::quoted_if_needed;
 
@@ -68,13 +68,8 @@ fn named(path: PathBuf) -> OwnProgram {
 /// A program for all projects of a user. Its full path is used, because a PATH may start with a folder of a project, such as
 /// `node_modules/.bin`.
 fn of_user(own: &Path, project: &Path) -> Result<PathBuf, InstallError> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
     let is_outside = |path: &PathBuf| !is_in_project(path, project) && !is_temporary(path);
-    let all = std::env::split_paths(&path)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(NAME))
-        .filter(|path| files::is_program(path));
-    let mut natives = all
+    let mut natives = environment::programs(NAME)
         .filter_map(|path| {
             if files::is_native(&path) { Some(path) } else { beside_launcher(&path)?.canonicalize().ok() }
         })
