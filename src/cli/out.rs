@@ -158,7 +158,7 @@ impl<'a> Out<'a> {
         self.to.write_all(text.as_bytes())
     }
 
-    /// The same for a document that is too large for memory. It is escaped while it is written.
+    /// Like `document`, for a document that is too large for memory. It is escaped while it is written.
     pub(super) fn document_of(
         &mut self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

@@ -60,7 +60,7 @@ pub(super) fn cut(text: &str, max: usize) -> String {
     shorten(printable_line(start(text, max)), max)
 }
 
-/// The same with its lines.
+/// Like `cut`, with its lines.
 pub(super) fn cut_lines(text: &str, max: usize) -> String {
     shorten(printable(start(text, max)).replace('\t', " "), max)
 }

@@ -45,7 +45,7 @@ fn covers_one(outer: &str, inner: &str) -> bool {
     }
 }
 
-/// The same for commands. With `is_prefix`, a glob matches any text after the end of a word.
+/// Like `covers_one`, for commands. With `is_prefix`, a glob matches any text after the end of a word.
 pub fn covers_command(outer: &str, is_prefix: bool, inner: &str, inner_is_prefix: bool) -> bool {
     if is_prefix && is_literal(outer) {
         let start = head(inner);

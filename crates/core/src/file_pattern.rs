@@ -132,7 +132,7 @@ impl FilePattern {
         self.is_for_directories
     }
 
-    /// The same, but a path from the root or an absolute path becomes only absolute.
+    /// This pattern, but a path from the root or an absolute path becomes only absolute.
     pub fn without_root(self) -> FilePattern {
         let anchor = if self.anchor == Anchor::RootOrAbsolute { Anchor::Absolute } else { self.anchor };
         FilePattern { anchor, ..self }

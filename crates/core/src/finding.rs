@@ -258,35 +258,35 @@ impl Finding {
         }
     }
 
-    /// The same, with the rule that found it and what that matched.
+    /// This finding, with the rule that found it and what that matched.
     #[must_use]
     pub fn by(mut self, rule: Option<Rule>, matched: impl Into<String>) -> Finding {
         self.rule = rule.map(Box::new);
         self.matching(matched)
     }
 
-    /// The same, with what its rule matched.
+    /// This finding, with what its rule matched.
     #[must_use]
     pub fn matching(mut self, matched: impl Into<String>) -> Finding {
         self.matched = Some(matched.into()).filter(|matched| !matched.is_empty());
         self
     }
 
-    /// The same, with what only guards add.
+    /// This finding, with what only guards add.
     #[must_use]
     pub fn with_words(mut self, words: GuardWords) -> Finding {
         self.guard = Some(Box::new(words));
         self
     }
 
-    /// The same, about a phase.
+    /// This finding, about a phase.
     #[must_use]
     pub fn in_phase(mut self, phase: &str) -> Finding {
         self.phase = Some(phase.to_owned());
         self
     }
 
-    /// The same, but it only warns.
+    /// This finding, but it only warns.
     #[must_use]
     pub fn warning(mut self) -> Finding {
         self.weight = Weight::Warn;

@@ -175,7 +175,7 @@ pub fn ask_reason(outcomes: &[Outcome]) -> String {
     question(outcomes, Audience::User)
 }
 
-/// The same for Claude, if nobody can be asked.
+/// Like `ask_reason`, for Claude, if nobody can be asked.
 #[must_use]
 pub fn unasked(plan: &Plan, outcomes: &[Outcome]) -> String {
     let reason = question(outcomes, Audience::Claude);

@@ -65,7 +65,7 @@ impl Rule {
         self
     }
 
-    /// The same with the file and the line of the value below these keys of the config. Without them if the default applies. File
+    /// This rule with the file and the line of the value below these keys of the config. Without them if the default applies. File
     /// names are relative to the root.
     #[must_use]
     pub fn located(self, origins: &Origins, keys: &[&str], root: &Path) -> Rule {

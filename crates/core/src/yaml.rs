@@ -22,7 +22,7 @@ pub fn read(text: &str) -> Result<Spanned<Node>, SyntaxError> {
     read_source(text, 0)
 }
 
-/// The same for one of several files.
+/// Like `read`, for one of several files.
 ///
 /// # Errors
 /// As for one.

@@ -154,7 +154,7 @@ pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Resul
     traced(&call, input, environment, &mut handled)
 }
 
-/// The same, with the answer and the later work.
+/// Like `trace`, with the answer and the later work.
 fn traced(
     call: &HookCall,
     input: &[u8],

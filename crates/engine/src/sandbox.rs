@@ -90,7 +90,7 @@ pub fn effective(project: &Path) -> Result<EffectiveSandbox, SandboxGap> {
     read(project, Path::new(layout::MANAGED_FOLDER))
 }
 
-/// The same with the administrator's settings in this folder.
+/// Like `effective`, with the administrator's settings in this folder.
 fn read(project: &Path, managed: &Path) -> Result<EffectiveSandbox, SandboxGap> {
     let mut sources = Vec::new();
     for path in settings_files(project, managed) {

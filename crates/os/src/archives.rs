@@ -29,7 +29,7 @@ pub fn tar_members(path: &Path, budget: &Budget) -> Option<Vec<String>> {
     checked(names)
 }
 
-/// The same for an archive that `unzip` unpacks.
+/// Like `tar_members`, for an archive that `unzip` unpacks.
 #[must_use]
 pub fn zip_members(path: &Path) -> Option<Vec<String>> {
     checked(zip::names(&files::read_bytes(path, MAX_PACKED).ok()?)?)

@@ -140,7 +140,7 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     write_atomically_with(path, |file| file.write_all(content))
 }
 
-/// The same for a file that is too large for memory.
+/// Like `write_atomically`, for a file that is too large for memory.
 ///
 /// # Errors
 /// If it cannot be written. The file is then unchanged.

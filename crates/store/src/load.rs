@@ -91,7 +91,7 @@ pub fn draft(root: &Root, path: &Path, text: &str) -> LoadedConfig {
     loader.finish()
 }
 
-/// The same for the project's own layer.
+/// Like `draft`, for the project's own layer.
 #[must_use]
 pub fn draft_of_project(root: &Root, path: &Path, text: &str) -> LoadedConfig {
     let mut loader = Loader::new(root, Patterns::All);

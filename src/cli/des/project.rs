@@ -167,7 +167,7 @@ impl DesProject {
         self.record_run(path, phase, change, None)
     }
 
-    /// The same, with the end of a failed command's output. That goes only to the trail.
+    /// Like `record_phase`, with the end of a failed command's output. That goes only to the trail.
     pub(super) fn record_run(
         &self,
         path: &Path,

@@ -14,7 +14,7 @@ pub(in crate::cli) fn paragraph(out: &mut Out<'_>, indent: usize, text: &str) ->
     marked(out, indent, None, text)
 }
 
-/// The same with a mark in front of its first line.
+/// Like `paragraph`, with a mark in front of its first line.
 pub(in crate::cli) fn marked(
     out: &mut Out<'_>,
     indent: usize,

@@ -325,7 +325,7 @@ impl GateConfig {
         GateConfig { des: config.des.clone().unwrap_or_default(), max_blocks: config.max_blocks() }
     }
 
-    /// The same without an untrusted judge.
+    /// This gate without an untrusted judge.
     #[must_use]
     pub fn trusted(mut self, origins: &Origins) -> GateConfig {
         if origins.untrusted(&JUDGE).is_some() {

@@ -177,7 +177,7 @@ impl InvalidFile<'_> {
         self.explain_by(schema(), "the config")
     }
 
-    /// The same for a file with another schema.
+    /// Like `explain`, for a file with another schema.
     pub(super) fn explain_by(self, schema: &Value, what: &str) -> ConfigError {
         let InvalidFile { path, text, tree, first } = self;
         let mut found = check::problems(schema, what, tree, text);

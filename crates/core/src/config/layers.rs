@@ -137,7 +137,7 @@ pub fn merge(mut parts: Vec<Part>, patterns: Patterns) -> MergedConfig {
     }
 }
 
-/// The same for files that are not valid together, to find the invalid ones.
+/// Like `merge`, for files that are not valid together, to find the invalid ones.
 fn merge_one_by_one(sources: Vec<Source>, patterns: Patterns) -> MergedConfig {
     let mut merged = MergedConfig {
         config: ConclaudeConfig::default(),

@@ -99,7 +99,7 @@ pub(super) fn null_is_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + D
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// The same for a shared value.
+/// Like `null_is_default`, for a shared value.
 pub(super) fn shared_or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> Result<Arc<T>, D::Error> {

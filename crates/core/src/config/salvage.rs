@@ -232,7 +232,7 @@ fn calls_of(keys: &[&str], value: &Spanned<Node>) -> Option<GuardedCalls> {
     }
 }
 
-/// The same for a key of `preToolUse`. A similar key means the real one.
+/// Like `calls_of`, for a key of `preToolUse`. A similar key means the real one.
 fn of_guard(key: &str, value: &Spanned<Node>) -> Option<GuardedCalls> {
     let names = GUARD_KEYS.iter().map(|guard| guard.name).chain(["commands", "match"]);
     let Some(meant) = nearest(key, names) else { return Some(GuardedCalls::Anything) };

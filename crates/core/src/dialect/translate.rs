@@ -88,7 +88,7 @@ pub(super) fn rename(fields: &mut Fields, names: &[FieldAlias]) -> Vec<FieldAlia
 }
 
 impl Event {
-    /// The same event with another input of its tool, which has the client's names or ours.
+    /// This event with another input of its tool, which has the client's names or ours.
     ///
     /// # Errors
     /// Names the field and what was expected.
@@ -98,7 +98,7 @@ impl Event {
         self.with([("tool_input", input.into())])
     }
 
-    /// The same event with other fields.
+    /// This event with other fields.
     ///
     /// # Errors
     /// Names the field and what was expected.

@@ -36,7 +36,7 @@ pub fn printable(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { without_controls(text, Formats::Removed) }
 }
 
-/// The same without tags, for a pipe that a model may read.
+/// Like `printable`, without tags, for a pipe that a model may read.
 #[must_use]
 pub fn printable_untagged(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { neutralised(&without_controls(text, Formats::Removed)) }
@@ -48,7 +48,7 @@ pub fn printable_line(text: &str) -> String {
     on_one_line(Cow::Borrowed(text)).into_owned()
 }
 
-/// The same, without a copy for most texts.
+/// Like `printable_line`, without a copy for most texts.
 #[must_use]
 pub fn on_one_line(text: Cow<'_, str>) -> Cow<'_, str> {
     if text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
@@ -88,7 +88,7 @@ pub fn revealed(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// The same with one character for each, so that columns stay the same.
+/// Like `revealed`, with one character for each, so that columns stay the same.
 #[must_use]
 pub fn pictured(text: &str) -> String {
     let shown = |c: char| match c {

@@ -55,7 +55,7 @@ impl Event {
         Event::of(kind, read(strip_bom(input))?.0)
     }
 
-    /// The same for a payload of Claude Code that is already parsed.
+    /// Like `parse`, for a payload of Claude Code that is already parsed.
     ///
     /// # Errors
     /// Names the field and what was expected.

@@ -42,7 +42,7 @@ impl Environment {
         Environment { project_dir: project_dir.map(PathBuf::from), ..Environment::default() }
     }
 
-    /// The same for a call of this client.
+    /// Like `of_process`, for a call of this client.
     pub(super) fn of_client(&self, client: &Dialect, call: &HookCall) -> Cow<'_, Environment> {
         match client.project {
             ProjectFolder::Variable => Cow::Borrowed(self),

@@ -138,7 +138,7 @@ impl<'a> Context<'a> {
         }))
     }
 
-    /// The same call with another input of its tool.
+    /// This call with another input of its tool.
     pub(super) fn with_tool_input(&self, input: &Map<String, Value>) -> Option<Context<'a>> {
         let event = self.event.with_tool_input(input).ok()?;
         Context::gather(event, self.input, &self.environment, &self.budget).ok()?

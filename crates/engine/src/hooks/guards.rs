@@ -332,7 +332,7 @@ fn verdict(found: &guard::Finding) -> (Verdict, Code) {
     }
 }
 
-/// The same without a message, for a replay, which counts findings and does not show them.
+/// Like `verdict`, without a message, for a replay, which counts findings and does not show them.
 pub(super) fn wordless(found: guard::Finding) -> Outcome {
     let (verdict, code) = verdict(&found);
     let finding = Finding::new(code, String::new(), String::new()).by(Some(found.origin), found.matched);

@@ -45,7 +45,7 @@ pub(super) fn claim(context: &Context<'_>, at: ClaimedAt) -> Option<Permit> {
     call(context, &input).claim(at)
 }
 
-/// The same without using it up.
+/// Like `claim`, without using it up.
 pub(super) fn find(context: &Context<'_>, at: ClaimedAt) -> Option<Permit> {
     let input = hash_of_input(context)?;
     call(context, &input).find(at)

@@ -313,7 +313,7 @@ impl Rehearsal {
         self.answer_to(|command| end(command).into(), count)
     }
 
-    /// The same with output of the commands.
+    /// Like `answer`, with output of the commands.
     pub fn answer_to<'p>(
         &self,
         end: impl Fn(&Command) -> SimulatedRun<'p>,

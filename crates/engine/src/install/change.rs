@@ -177,7 +177,7 @@ impl Change {
         Change::without(target, project, config, &[])
     }
 
-    /// The same, without hooks of the user's that the config has taken over.
+    /// Like `of`, without the hooks of the user that the config has taken over.
     pub fn without(
         target: SettingsTarget,
         project: &Path,

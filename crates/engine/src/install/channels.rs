@@ -16,7 +16,7 @@ pub fn of_program() -> impl Iterator<Item = &'static str> {
     CHANNELS.iter().filter(|(name, _)| *name != "plugin").map(|(_, line)| *line)
 }
 
-/// The same in words: `npm install -g conclaude`, or `uv tool install conclaude`.
+/// Like `of_program`, in words: `npm install -g conclaude`, or `uv tool install conclaude`.
 #[must_use]
 pub fn in_words() -> String {
     of_program().map(|line| format!("`{line}`")).collect::<Vec<_>>().join(" or ")

@@ -193,7 +193,7 @@ impl EnforcedSettings {
         Ok(change)
     }
 
-    /// The same for a session that starts: entries that others have removed are left to the user, except for the files that
+    /// Like `change`, for a session that starts: entries that others have removed are left to the user, except for the files that
     /// patterns match.
     pub fn update(
         &self,

@@ -124,7 +124,7 @@ pub(super) fn found(search: ProgramSearch, project: &Path) -> Option<PathBuf> {
     })
 }
 
-/// The same only in the packages of the project.
+/// Like `found`, only in the packages of the project.
 pub(super) fn found_in_packages(search: ProgramSearch, project: &Path) -> Option<PathBuf> {
     let above = |levels: usize| project.join("../".repeat(levels));
     let of_node = search.node_modules.and_then(|levels| in_node_modules(&above(levels)));

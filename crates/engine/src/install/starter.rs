@@ -173,7 +173,7 @@ impl Starter<'_> {
         )
     }
 
-    /// The same for Claude itself.
+    /// Like `of_agents`, for Claude itself.
     fn of_main(&self) -> String {
         let mut section = self.section(Audience::has_main);
         if !section.is_live {

@@ -36,7 +36,7 @@ pub(super) fn remarks(loaded: &LoadedConfig) -> Vec<Remark> {
     found
 }
 
-/// The same for the text of an imported config, with its converted form.
+/// Like `remarks`, for the text of an imported config, with its converted form.
 pub fn of_text(text: &str, config: &ConclaudeConfig) -> Vec<Remark> {
     let differences = if is_original(text) { differences(config, &flat(text)) } else { Vec::new() };
     renamed(text, 0).iter().map(read_as).chain(differences).collect()

@@ -254,7 +254,7 @@ impl CapturedOutput {
         self.excerpt_with(max_lines, clean)
     }
 
-    /// The same for a user, for whom tags have no meaning.
+    /// Like `excerpt`, for a user, for whom tags have no meaning.
     #[must_use]
     pub fn printable(&self) -> Option<String> {
         self.excerpt_with(None, printable)

@@ -105,7 +105,7 @@ impl Trail {
         }
     }
 
-    /// The same of a file that is created if need be.
+    /// Like `tail`, of a file that is created if it does not exist.
     pub(super) fn new_tail(&self, name: &str) -> io::Result<Tail> {
         let path = self.folder.join(name);
         let mut options = files::no_links();

@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
         self.each_until(filter, |entry| take(entry).map(ControlFlow::Continue))
     }
 
-    /// The same, up to the record at which the one who takes them breaks off.
+    /// Like `each`, up to the record at which the one who takes them breaks off.
     pub fn each_until(
         &mut self,
         filter: &Filter,
@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
         Ok(given)
     }
 
-    /// The same, but only the requested fields of a record are decoded.
+    /// Like `each`, but only the requested fields of a record are decoded.
     pub fn each_record(
         &mut self,
         filter: &Filter,

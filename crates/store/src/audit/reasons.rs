@@ -54,7 +54,7 @@ pub fn position(rule: &Value) -> Option<String> {
     Some(position_by(file, rule.get("line").and_then(Value::as_u64), fields::text(rule, "name")))
 }
 
-/// The same from its parts, for a record that is not read whole.
+/// Like `position`, from its parts, for a record that is not read whole.
 pub fn position_by(file: &str, line: Option<u64>, name: Option<&str>) -> String {
     rule::position(file, line.and_then(|line| usize::try_from(line).ok()), name)
 }
@@ -69,7 +69,7 @@ fn with_position(finding: &Value) -> String {
     }
 }
 
-/// The same from its parts, for a record that is not read whole.
+/// Like `finding`, from its parts, for a record that is not read whole.
 pub fn finding_by(code: &str, phase: &str, what: &str) -> String {
     if phase.is_empty() { format!("{code}: {what}") } else { format!("{code} {phase}: {what}") }
 }
@@ -124,7 +124,7 @@ pub fn of_changed_input(command: &Value) -> Option<String> {
     Some(changed_input_by(text(changed, "command"), text(changed, "file")))
 }
 
-/// The same from its parts, for a record that is not read whole.
+/// Like `of_changed_input`, from its parts, for a record that is not read whole.
 pub fn changed_input_by(command: &str, file: &str) -> String {
     let subject = [command, file].into_iter().find(|text| !text.is_empty());
     let to = subject.map(|subject| format!(" to `{subject}`")).unwrap_or_default();

@@ -91,7 +91,7 @@ impl Trail {
         }
     }
 
-    /// The same for a hook, with this timeout.
+    /// This trail for a hook, with this timeout.
     #[must_use]
     pub fn within(self, budget: &Budget) -> Trail {
         Trail { budget: budget.clone(), ..self }

@@ -41,7 +41,7 @@ impl PendingExport {
         PendingExport { root: root.to_owned(), target, is_new, only_trusted: false }
     }
 
-    /// The same for a hook that uses only what the user trusts.
+    /// This export for a hook that uses only what the user trusts.
     #[must_use]
     pub fn only_trusted(self, only_trusted: bool) -> PendingExport {
         PendingExport { only_trusted, ..self }

@@ -91,7 +91,7 @@ impl Session {
         }
     }
 
-    /// The same session for a hook, which waits for locks within this budget.
+    /// This session for a hook, which waits for locks within this budget.
     #[must_use]
     pub fn within(self, budget: &Budget) -> Session {
         Session { budget: budget.clone(), ..self }
@@ -115,7 +115,7 @@ impl Session {
         &self.budget
     }
 
-    /// The same session, but nothing is written.
+    /// This session, but nothing is written.
     #[must_use]
     pub fn read_only(self) -> Session {
         Session { is_read_only: true, ..self }

@@ -184,7 +184,7 @@ impl SessionSpending {
         found
     }
 
-    /// The same for all transcripts that were read before.
+    /// Counts once more what all known transcripts say.
     ///
     /// # Errors
     /// When one of them cannot be read.

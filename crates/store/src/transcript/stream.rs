@@ -119,7 +119,7 @@ impl<R: Read> Stream<R> {
         self.until(|entry| take(entry).map(ControlFlow::Continue))
     }
 
-    /// The same, until the one who takes the lines has enough.
+    /// Like `each`, until the one who takes the lines has enough.
     ///
     /// # Errors
     /// When the file cannot be read, or the one who takes the lines fails.

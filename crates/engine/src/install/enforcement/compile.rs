@@ -62,7 +62,7 @@ impl EnforcedConfig<'_> {
         }
     }
 
-    /// The same with settings that were read.
+    /// Like `compile`, with settings that were read.
     pub fn compile_with(
         &self,
         settings: &EnforcedSettings,
@@ -73,14 +73,14 @@ impl EnforcedConfig<'_> {
         self.compile_for(&CompileInput { existing, listed, denied_by_user: settings.denied_by_user() })
     }
 
-    /// The same as if the config enabled everything, and the user had no entries. The config may now enable less.
+    /// Like `compile_with`, as if the config enabled everything, and the user had no entries. The config may now enable less.
     pub fn compile_fully(&self) -> Result<CompiledRules, EnforcementError> {
         let existing = self.existing(&[], &Budget::unlimited())?;
         let input = CompileInput { existing, ..CompileInput::default() };
         self.compile_as(&input, Enforcers { sandbox: true, permissions: true })
     }
 
-    /// The same with these files, and with the files that are already listed.
+    /// Like `compile_with`, with these files and those that are already listed.
     pub fn compile_files(
         &self,
         settings: &EnforcedSettings,

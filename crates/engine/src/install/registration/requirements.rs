@@ -153,7 +153,7 @@ impl<'a> RegistrationNeeds<'a> {
         if names.is_empty() { None } else { Some(joined(&names)) }
     }
 
-    /// The same for another client, with its own names of tools.
+    /// Like `matcher`, for another client, with its own names of tools.
     fn client_matcher(&self, event: &ClientEvent) -> Option<String> {
         if event.kind.row().subject != Subject::Field("tool_name") {
             return None;

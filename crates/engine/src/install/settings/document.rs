@@ -74,7 +74,7 @@ impl<'a> Document<'a> {
         self.append_all(container, &[addition.to_owned()])
     }
 
-    /// The same with several.
+    /// Like `append`, with several.
     pub(super) fn append_all(&self, container: &Container, additions: &[String]) -> String {
         match container.members.last() {
             Some(last) => self.append_after(container.range.start, *last, additions),
