@@ -386,6 +386,22 @@ mod tests {
         }
     }
 
+    /// Without clap's feature `wrap_help` its `max_term_width` does nothing.
+    #[test]
+    fn help_fits_in_a_hundred_characters() {
+        let mut command = Cli::command();
+        command.build();
+        let mut pending = vec![command];
+        let mut too_long = Vec::new();
+        while let Some(mut command) = pending.pop() {
+            pending.extend(command.get_subcommands().cloned());
+            let (short, long) = (command.render_help().to_string(), command.render_long_help().to_string());
+            let lines = short.lines().chain(long.lines()).filter(|line| line.chars().count() > 100);
+            too_long.extend(lines.map(|line| format!("{}: {line}", command.get_name())));
+        }
+        assert_eq!(too_long, Vec::<String>::new());
+    }
+
     #[test]
     fn an_option_with_which_nothing_is_changed_is_one_of_ours() {
         let mut command = Cli::command();

@@ -20,27 +20,39 @@ fn help_and_version_are_answered() {
     Usage: conclaude <COMMAND>
 
     Commands:
-      demo         Run a subagent's start and stop in a scratch project, and show what is matched, run and answered
-      init         Start: write a .conclaude.yaml based on this project, and register conclaude with Claude Code or other clients
+      demo         Run a subagent's start and stop in a scratch project, and show what is matched, run
+                   and answered
+      init         Start: write a .conclaude.yaml based on this project, and register conclaude with
+                   Claude Code or other clients
       install      Register conclaude in the settings of Claude Code, or of other clients
-      uninstall    Remove conclaude from the settings of Claude Code, or of other clients, and report what stays
-      trust        Trust the commands of this project's config, where --user or the plugin registers conclaude
+      uninstall    Remove conclaude from the settings of Claude Code, or of other clients, and report
+                   what stays
+      trust        Trust the commands of this project's config, where --user or the plugin registers
+                   conclaude
       doctor       Check the installation, and show how to fix problems; exits with 0 or 1
       validate     Check a config and print every problem with its line and column
-      run          Run the commands of the config now, without a session, on the files that have changed in git
+      run          Run the commands of the config now, without a session, on the files that have changed
+                   in git
       config       Show the merged config of all files
       pack         List, print and add the ready-made configs for `extends`
       des          Record the phases of a step, and create, check and list step files
       audit        Show, verify, summarise and export the audit trail
-      watch        Watch this project's sessions in the terminal: threads, steps, commands, blocks and denials, as they happen
+      watch        Watch this project's sessions in the terminal: threads, steps, commands, blocks and
+                   denials, as they happen
       explain      Explain what would be decided at an event, and by which rules; nothing is run
-      why          Explain a decision of the audit trail, and whether today's config would decide so again
-      allow        Permit a call that was denied or asked about: the same call is allowed once, or for its session
+      why          Explain a decision of the audit trail, and whether today's config would decide so
+                   again
+      allow        Permit a call that was denied or asked about: the same call is allowed once, or for
+                   its session
       budget       Show how much of this project's budgets is used, or raise one
-      test         Test the config with the cases of .conclaude.test.yaml: what is denied, asked, blocked and run; nothing is executed
-      events       List the events: what their patterns compare, what can be blocked, and the variables of their commands
-      report       Show what happened in this project's sessions: a page with a timeline, Markdown for a pull request, or JSON
-      replay       Show what the config would have decided in past sessions, from Claude Code's transcripts; nothing is run
+      test         Test the config with the cases of .conclaude.test.yaml: what is denied, asked,
+                   blocked and run; nothing is executed
+      events       List the events: what their patterns compare, what can be blocked, and the variables
+                   of their commands
+      report       Show what happened in this project's sessions: a page with a timeline, Markdown for a
+                   pull request, or JSON
+      replay       Show what the config would have decided in past sessions, from Claude Code's
+                   transcripts; nothing is run
       schema       Print the JSON Schema of the config, for editors
       completions  Print a completion script for a shell
       help         Print this message or the help of the given subcommand(s)
@@ -59,7 +71,8 @@ fn help_and_version_are_answered() {
       2  blocked on purpose
 
     Environment:
-      CONCLAUDE                 0, off or false: every event is switched off, and the session's start says so
+      CONCLAUDE                 0, off or false: every event is switched off, and the session's start
+      says so
       CONCLAUDE_LOG             error, warn, info (default), debug or off: log lines on stderr
       CONCLAUDE_NOTIFY_WAIT_MS  how long a desktop notification may take (default 100)
       CLAUDE_PROJECT_DIR        the folder from which the config is searched upward; set by Claude Code
@@ -92,7 +105,8 @@ fn each_subcommand_and_event_has_help() {
 
     Arguments:
       [PATH]
-              The config file, or the folder from which to search upward [default: CLAUDE_PROJECT_DIR, else the current folder]
+              The config file, or the folder from which to search upward [default: CLAUDE_PROJECT_DIR,
+              else the current folder]
 
     Options:
           --format <FORMAT>
@@ -133,8 +147,10 @@ fn each_subcommand_and_event_has_help() {
     Usage: conclaude SubagentStop [OPTIONS]
 
     Options:
-          --if-trusted  Run commands and judge only if the user trusts the config (`conclaude trust`); for registrations with --user
-          --plugin      The same for Claude Code's plugin: do nothing where settings register the event as well
+          --if-trusted  Run commands and judge only if the user trusts the config (`conclaude trust`);
+                        for registrations with --user
+          --plugin      The same for Claude Code's plugin: do nothing where settings register the event
+                        as well
       -h, --help        Print help
 
     Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug logs more on stderr.
@@ -144,8 +160,10 @@ fn each_subcommand_and_event_has_help() {
     Usage: conclaude PreToolUse [OPTIONS]
 
     Options:
-          --if-trusted  Run commands and judge only if the user trusts the config (`conclaude trust`); for registrations with --user
-          --plugin      The same for Claude Code's plugin: do nothing where settings register the event as well
+          --if-trusted  Run commands and judge only if the user trusts the config (`conclaude trust`);
+                        for registrations with --user
+          --plugin      The same for Claude Code's plugin: do nothing where settings register the event
+                        as well
       -h, --help        Print help
 
     Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug logs more on stderr.

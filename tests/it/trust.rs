@@ -177,8 +177,10 @@ fn the_flag_is_known_to_help_and_another_one_never_blocks() {
     Usage: conclaude SubagentStop [OPTIONS]
 
     Options:
-          --if-trusted  Run commands and judge only if the user trusts the config (`conclaude trust`); for registrations with --user
-          --plugin      The same for Claude Code's plugin: do nothing where settings register the event as well
+          --if-trusted  Run commands and judge only if the user trusts the config (`conclaude trust`);
+                        for registrations with --user
+          --plugin      The same for Claude Code's plugin: do nothing where settings register the event
+                        as well
       -h, --help        Print help
 
     Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug logs more on stderr.

@@ -42,12 +42,15 @@ fn every_subcommand_has_help() {
       <PHASE>  The phase
 
     Options:
-          --reason <REASON>  NOT_APPLICABLE: …, BLOCKED_BY_DEPENDENCY: …, APPROVED_SKIP: …, CHECKPOINT_PENDING: … or DEFERRED: …
+          --reason <REASON>  NOT_APPLICABLE: …, BLOCKED_BY_DEPENDENCY: …, APPROVED_SKIP: …,
+                             CHECKPOINT_PENDING: … or DEFERRED: …
       -h, --help             Print help
 
     Run a command and record the phase from its exit code, as proof
 
-    Exits with the command's own exit code. Phases named RED or RED_* expect a command that fails; a command that cannot be started or is killed never passes. If des.evidence names the phase's command, only that one is run. While the config cannot be read, none is.
+    Exits with the command's own exit code. Phases named RED or RED_* expect a command that fails; a
+    command that cannot be started or is killed never passes. If des.evidence names the phase's command,
+    only that one is run. While the config cannot be read, none is.
 
     Usage: conclaude des run [OPTIONS] <STEP> <PHASE> [-- <COMMAND>...]
 
@@ -59,7 +62,8 @@ fn every_subcommand_has_help() {
               The phase
 
       [COMMAND]...
-              The command, after `--`; leave it out for a phase whose command is in the config (des.evidence)
+              The command, after `--`; leave it out for a phase whose command is in the config
+              (des.evidence)
 
     Options:
           --expect <EXPECT>
@@ -106,8 +110,10 @@ fn every_subcommand_has_help() {
           --task-id <TASK_ID>        The task's id, such as 01-01 [default: the file's name]
           --project-id <PROJECT_ID>  The project's id [default: the name of the project's folder]
           --name <NAME>              The step's name
-          --allow <ALLOW>            A pattern of files that the step may change; may be given several times
-          --criterion <CRITERION>    An acceptance criterion, which goes into the prompt; may be given several times
+          --allow <ALLOW>            A pattern of files that the step may change; may be given several
+                                     times
+          --criterion <CRITERION>    An acceptance criterion, which goes into the prompt; may be given
+                                     several times
           --force                    Overwrite an existing file
       -h, --help                     Print help
 
@@ -125,9 +131,13 @@ fn every_subcommand_has_help() {
 
     Check a step file and list what is missing; exits with 0 if nothing is, with 1 otherwise
 
-    With --transcript it reports what Gate 3 would find about that agent, without a session: also the markers of its prompt, its evidence, and files outside the scope that its tools wrote. The judge is not asked.
+    With --transcript it reports what Gate 3 would find about that agent, without a session: also the
+    markers of its prompt, its evidence, and files outside the scope that its tools wrote. The judge is
+    not asked.
 
-    With --transcript and --step-file it answers like a hook: if the agent must not stop, it exits with 2, with the findings on stderr (at most maxBlocks times for each agent). It exits with 0 if the agent may stop, and with 1 for input that cannot be used.
+    With --transcript and --step-file it answers like a hook: if the agent must not stop, it exits with
+    2, with the findings on stderr (at most maxBlocks times for each agent). It exits with 0 if the
+    agent may stop, and with 1 for input that cannot be used.
 
     Usage: conclaude des check [OPTIONS] <STEP|--step-file <FILE>>
 
@@ -137,10 +147,12 @@ fn every_subcommand_has_help() {
 
     Options:
           --transcript <FILE>
-              The transcript of the agent that did the step: also checks its prompt, its evidence and the files that it wrote
+              The transcript of the agent that did the step: also checks its prompt, its evidence and
+              the files that it wrote
 
           --step-file <FILE>
-              The step file, for a hook of your own: if the agent must not stop, exits with 2, with the findings on stderr
+              The step file, for a hook of your own: if the agent must not stop, exits with 2, with the
+              findings on stderr
 
           --json
               Print JSON
