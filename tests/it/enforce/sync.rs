@@ -111,7 +111,7 @@ preToolUse:
     let root = test.root();
     assert_eq!(run(&root, &["install", "--enforce"]).0, Some(0));
     let denied = list(&root, DENY_WRITE);
-    for path in ["./dist/a", "./out/a.js", "./bin/x", "./web/gen/x.ts", "./vendor/q/a.c", "./Cargo.lock"] {
+    for path in ["./dist", "./out/a.js", "./bin/x", "./web/gen/x.ts", "./vendor/q/a.c", "./Cargo.lock"] {
         assert!(denied.contains(&path.to_owned()), "{path}: {denied:?}");
     }
     for part in ["free", "vendor/my", "a.txt", "node_modules"] {

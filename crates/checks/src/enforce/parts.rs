@@ -58,7 +58,7 @@ impl Part {
         Some(starts.iter().flat_map(|start| globs.iter().map(|glob| part(*start, glob))).collect())
     }
 
-    /// The same for a rule that denies: the content of a directory of the machine (`~/.ssh/**`) is denied with the directory.
+    /// Like `all`, for a rule that denies: the content of one directory (`src/gen/**`) is denied with the directory.
     pub(super) fn denied(pattern: &FilePattern, machine: &dyn Machine) -> Option<Vec<Part>> {
         let parts = Part::all(pattern, machine)?;
         Some(parts.into_iter().map(|part| part.whole_directory().unwrap_or(part)).collect())
@@ -68,7 +68,7 @@ impl Part {
         let is_listed = self.is_of_machine || !self.has_other_reading;
         let glob = self.glob.strip_suffix("/**")?.to_owned();
         let directory = Part { glob, is_directory: true, ..self.clone() };
-        if self.start == Start::Absolute && is_listed && directory.is_path() { Some(directory) } else { None }
+        if self.start != Start::AnyDepth && is_listed && directory.is_path() { Some(directory) } else { None }
     }
 
     /// Its first name, as messages show it: `./etc` or `/etc`.

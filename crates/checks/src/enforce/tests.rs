@@ -197,6 +197,7 @@ fn a_rule_for_writing_is_a_path_or_is_expanded() {
         ("~/.netrc", "denyWrite /home/me/.netrc", OS),
         ("~/.ssh/**", "denyWrite /home/me/.ssh", OS),
         ("//tmp/x", "denyWrite /tmp/x", OS),
+        ("src/gen/**", "denyWrite ./src/gen", OS),
         ("Cargo.lock", "denyWrite ./Cargo.lock", NOW),
         ("gen/", "denyWrite ./src/gen", NOW),
         ("*.nothing", "", NOW),
