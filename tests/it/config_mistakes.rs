@@ -209,3 +209,14 @@ fn a_section_that_is_only_a_command_is_told_its_right_form() {
         assert!(shown.starts_with("exit 0"), "{shown}");
     }
 }
+
+#[test]
+fn a_list_of_names_that_is_switched_on_is_told_the_names() {
+    for (config, list) in [
+        ("enforce: true", "[sandbox, permissions]"),
+        ("clients: true", "[claude, codex, copilot, qwen, gemini]"),
+    ] {
+        let answer = validated(config);
+        assert!(answer.contains(&format!("help: write it as a list: {list}")), "{answer}");
+    }
+}

@@ -255,6 +255,10 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
             Some(item) if has_run(item) => format!("write it as a list: `- run: {text}`"),
             _ => format!("write it as a list: [{text:?}]"),
         }),
+        Node::Bool(true) if is_type(schema, "array") => {
+            let names: Vec<&str> = items.first().map(|item| self::choices(item)).unwrap_or_default();
+            if names.is_empty() { None } else { Some(format!("write it as a list: [{}]", names.join(", "))) }
+        }
         Node::Text(text) if is_endpoint(schema) => Endpoint::new(text).err().map(|error| error.to_string()),
         Node::Text(text) if has_format(schema, Amount::FORMAT) => amount_help(text),
         Node::Text(text) if has_format(schema, Percent::FORMAT) => percent_help(text),
