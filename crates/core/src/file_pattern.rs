@@ -276,7 +276,7 @@ impl FilePattern {
     }
 
     fn covers_a_prefix(&self, path: &str, is_directory: bool, matches: impl Fn(&str) -> bool) -> bool {
-        if self.glob.rules_out_first_of(path) {
+        if self.glob.rules_out_starts_of(path) {
             return false;
         }
         let directories = path.match_indices('/').filter_map(|(at, _)| path.get(..at));

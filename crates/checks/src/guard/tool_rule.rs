@@ -11,6 +11,7 @@ use super::rules::{Action, AgentFilter, InputPattern, ToolRule, is_about};
 use super::sql;
 use conclaude_core::dialect::claude::tools;
 use conclaude_os::budget::Budget;
+use shell_effects::glob::Fingerprint;
 use shell_effects::{Access, SimpleCommand};
 
 pub(super) struct RuleTarget<'a> {
@@ -25,6 +26,8 @@ pub(super) enum TargetKind<'a> {
         shown: String,
         /// As written, for rules that allow.
         written: String,
+        /// Of both.
+        fingerprint: Box<Fingerprint>,
     },
     /// A call without simple commands.
     Call,
@@ -74,15 +77,17 @@ impl<'a> RuleTarget<'a> {
     pub(super) fn pipeline(commands: &[&SimpleCommand], home: Option<&str>) -> RuleTarget<'a> {
         let written = commands.iter().map(|command| command.text.as_str()).filter(|text| !text.is_empty());
         let written = written.collect::<Vec<_>>().join(" | ");
-        RuleTarget { kind: TargetKind::Joined { shown: pipeline(commands, home), written }, touched: &[] }
+        RuleTarget::joined(pipeline(commands, home), written)
     }
 
     pub(super) fn whole(text: &str) -> RuleTarget<'a> {
         let text = text.trim();
-        RuleTarget {
-            kind: TargetKind::Joined { shown: text.to_owned(), written: text.to_owned() },
-            touched: &[],
-        }
+        RuleTarget::joined(text.to_owned(), text.to_owned())
+    }
+
+    fn joined(shown: String, written: String) -> RuleTarget<'a> {
+        let fingerprint = Box::new(Fingerprint::of([shown.as_str(), written.as_str()]));
+        RuleTarget { kind: TargetKind::Joined { shown, written, fingerprint }, touched: &[] }
     }
 
     pub(super) fn subject<'b>(&'b self, call: &'b ToolCall<'_>) -> &'b str {
@@ -100,7 +105,10 @@ impl<'a> RuleTarget<'a> {
         if call.log.shows_all() {
             is_for(rule, call)?;
         }
-        if let TargetKind::Joined { shown, written } = &self.kind {
+        if let TargetKind::Joined { shown, written, fingerprint } = &self.kind {
+            if rule.command.as_ref().is_some_and(|pattern| pattern.rules_out_all(fingerprint)) {
+                return Err(Mismatch::Command);
+            }
             return joined(rule, shown, written, call.ground.budget);
         }
         let file = rule.pattern.as_ref().is_none_or(|pattern| {
