@@ -54,6 +54,11 @@ pub fn is_pattern(text: &str) -> bool {
 /// A text as the glob that matches only it.
 #[must_use]
 pub fn escaped(text: &str) -> String {
+    let is_special = |byte: u8| b"*?[]{}\\!".contains(&byte);
+    // Most texts are paths without such characters.
+    if !text.bytes().any(is_special) {
+        return text.to_owned();
+    }
     let mut pattern = String::with_capacity(text.len());
     for c in text.chars() {
         if "*?[]{}\\!".contains(c) {

@@ -196,6 +196,11 @@ impl CommandPattern {
         self.glob.rules_out_all(texts)
     }
 
+    /// Whether a quick look shows that it matches no form of a command, whatever its unknown words are.
+    pub fn rules_out(&self, forms: &CommandForms<'_>) -> bool {
+        self.rules_out_all(&forms.compared().fingerprint) && !self.may_depend_on_unknown(&forms.plain)
+    }
+
     /// Whether it matches. `if_out_of_time` is the answer once the time is over.
     pub fn matches(&self, command: &str, if_out_of_time: bool, budget: &Budget) -> bool {
         // Most rules concern other programs.
@@ -217,9 +222,6 @@ impl CommandPattern {
     /// the subcommand, may do something else.
     pub fn allows<'f>(&self, forms: &'f CommandForms<'_>) -> Option<Match<'f>> {
         let texts = [Some(forms.plain.command.text.as_str()), forms.whole];
-        if self.rules_out_all(&forms.compared().fingerprint) {
-            return None;
-        }
         let text = texts.into_iter().flatten().find(|text| self.matches(text, false, forms.budget))?;
         let has_option = self.option_match(&forms.plain) == Some(OptionMatch::Certain);
         if has_option { Some(Match::As(text)) } else { None }
@@ -229,7 +231,6 @@ impl CommandPattern {
     /// about each `git tag $NAME` would not help.
     pub fn denies<'f>(&self, forms: &'f CommandForms<'_>, blocked: bool) -> Option<Match<'f>> {
         let CommandForms { plain, budget, .. } = forms;
-        let ComparedForms { without_substitutions, fingerprint } = forms.compared();
         let matches = |(text, without): (&'f str, &Option<String>)| {
             // A pattern may look into the substitutions.
             let compared = match without {
@@ -240,11 +241,7 @@ impl CommandPattern {
             let compared = if has_pipe { without_pipes(compared) } else { compared.into() };
             if self.matches(&compared, true, budget) { Some(text) } else { None }
         };
-        let text = if self.rules_out_all(fingerprint) {
-            None
-        } else {
-            forms.texts().zip(without_substitutions).find_map(matches)
-        };
+        let text = forms.texts().zip(&forms.compared().without_substitutions).find_map(matches);
         if text.is_none() && !self.could_match(plain, blocked) {
             return None;
         }
@@ -264,7 +261,8 @@ impl CommandPattern {
         self.options.as_ref().map_or(Some(OptionMatch::Certain), |options| plain.option(options.as_slice()))
     }
 
-    fn could_match(&self, plain: &PlainCommand<'_>, blocked: bool) -> bool {
+    /// Whether it may match a command if the unknown words have certain values.
+    fn may_depend_on_unknown(&self, plain: &PlainCommand<'_>) -> bool {
         if self.known_only || plain.command.unknown.is_empty() || self.is_of_pipelines() {
             return false;
         }
@@ -277,7 +275,11 @@ impl CommandPattern {
             return false;
         }
         // Most patterns concern another program.
-        if !self.glob.could_start(plain.known_start(), true, self.ignores_case) {
+        self.glob.could_start(plain.known_start(), true, self.ignores_case)
+    }
+
+    fn could_match(&self, plain: &PlainCommand<'_>, blocked: bool) -> bool {
+        if !self.may_depend_on_unknown(plain) {
             return false;
         }
         let parts = plain.parts(blocked && self.options.is_none());

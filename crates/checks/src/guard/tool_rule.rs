@@ -99,16 +99,23 @@ impl<'a> RuleTarget<'a> {
         }
     }
 
+    /// Whether a quick look shows that the command of a rule does not match.
+    pub(super) fn rules_out(&self, rule: &ToolRule) -> bool {
+        let Some(pattern) = &rule.command else { return false };
+        match &self.kind {
+            TargetKind::Command(forms) => pattern.rules_out(forms),
+            TargetKind::Joined { fingerprint, .. } => pattern.rules_out_all(fingerprint),
+            TargetKind::Call => false,
+        }
+    }
+
     /// How a rule matches. It is for this tool and agent, except in an explanation, which shows all rules.
     pub(super) fn compare(&self, rule: &ToolRule, call: &ToolCall<'_>) -> Result<Match<'_>, Mismatch> {
         let is_allowing = rule.action == Action::Allow;
         if call.log.shows_all() {
             is_for(rule, call)?;
         }
-        if let TargetKind::Joined { shown, written, fingerprint } = &self.kind {
-            if rule.command.as_ref().is_some_and(|pattern| pattern.rules_out_all(fingerprint)) {
-                return Err(Mismatch::Command);
-            }
+        if let TargetKind::Joined { shown, written, .. } = &self.kind {
             return joined(rule, shown, written, call.ground.budget);
         }
         let file = rule.pattern.as_ref().is_none_or(|pattern| {
