@@ -263,7 +263,11 @@ impl CommandPattern {
 
     /// Whether it may match a command if the unknown words have certain values.
     fn may_depend_on_unknown(&self, plain: &PlainCommand<'_>) -> bool {
-        if self.known_only || plain.command.unknown.is_empty() || self.is_of_pipelines() {
+        if self.known_only || plain.command.unknown.is_empty() {
+            return false;
+        }
+        // Most patterns concern another program.
+        if !self.glob.could_start(plain.known_start(), true, self.ignores_case) || self.is_of_pipelines() {
             return false;
         }
         // An unknown program could be any. It counts only if the pattern compares more than the program.
@@ -271,11 +275,7 @@ impl CommandPattern {
             let pattern = after_braces(pattern);
             pattern.split_once(' ').is_some_and(|(_, rest)| rest.contains(char::is_alphanumeric))
         };
-        if !plain.command.is_known && !names_program_in_part(plain) && !knows_more(self.glob.as_str()) {
-            return false;
-        }
-        // Most patterns concern another program.
-        self.glob.could_start(plain.known_start(), true, self.ignores_case)
+        plain.command.is_known || names_program_in_part(plain) || knows_more(self.glob.as_str())
     }
 
     fn could_match(&self, plain: &PlainCommand<'_>, blocked: bool) -> bool {

@@ -33,46 +33,34 @@ impl FirstCharacters {
 
     pub(super) fn of(pattern: &str) -> FirstCharacters {
         if pattern.starts_with('{') {
-            return FirstCharacters::of_alternatives(pattern);
+            return FirstCharacters::of_alternatives(pattern, 1).0;
         }
         FirstCharacters::NONE.with(pattern.as_bytes())
     }
 
-    /// The first characters of the alternatives that a pattern starts with.
-    fn of_alternatives(pattern: &str) -> FirstCharacters {
+    /// The first characters of alternatives whose `{` is before this position, and the position after their `}`.
+    fn of_alternatives(pattern: &str, mut at: usize) -> (FirstCharacters, usize) {
         let mut starts = FirstCharacters::NONE;
-        // Inside of `depth` braces, the outer `leading` of which start where a match starts.
-        let (mut at, mut depth, mut leading, mut is_start) = (0, 0_usize, 0_usize, true);
-        while let Some(byte) = pattern.as_bytes().get(at) {
+        loop {
+            match pattern.as_bytes().get(at..).unwrap_or_default() {
+                [b'{', ..] => {
+                    let (nested, end) = FirstCharacters::of_alternatives(pattern, at + 1);
+                    starts = starts.or(nested);
+                    at = end;
+                }
+                [b',', ..] => starts = FirstCharacters::ANY,
+                alternative => starts = starts.with(alternative),
+            }
+            // Nothing more can be learnt.
+            if starts.first == u128::MAX {
+                return (FirstCharacters::ANY, end_of_alternatives(pattern, at));
+            }
+            at = end_of_alternative(pattern, at);
+            if pattern.as_bytes().get(at) != Some(&b',') {
+                return (starts, at + 1);
+            }
             at += 1;
-            match byte {
-                b'{' => {
-                    leading += usize::from(is_start);
-                    depth += 1;
-                    continue;
-                }
-                _ if is_start => {
-                    starts = starts.with(pattern.as_bytes().get(at - 1..).unwrap_or_default());
-                    is_start = false;
-                }
-                _ => {}
-            }
-            match byte {
-                b',' => is_start = depth == leading,
-                b'}' => {
-                    leading -= usize::from(depth == leading);
-                    depth -= 1;
-                }
-                b'[' => at = end_of_class(pattern, at),
-                b'\\' => at += 1,
-                _ => {}
-            }
-            // The alternatives are over, or nothing more can be learnt.
-            if depth == 0 || starts.first == u128::MAX {
-                break;
-            }
         }
-        starts
     }
 
     fn or(self, other: FirstCharacters) -> FirstCharacters {
@@ -81,14 +69,14 @@ impl FirstCharacters {
 
     /// With the start of a pattern or an alternative, in both cases, because some rules ignore case.
     fn with(self, pattern: &[u8]) -> FirstCharacters {
-        // A comma may end an alternative.
-        let is_literal = |byte: u8| !is_special(byte) && !matches!(byte, b'}' | b',');
+        let is_literal = |byte: u8| !is_special(byte) && byte != b'}';
         let bit = |byte: u8| 1 << byte;
         match pattern {
             [first, rest @ ..] if first.is_ascii() && is_literal(*first) => {
                 let first_bits = bit(first.to_ascii_lowercase()) | bit(first.to_ascii_uppercase());
                 let pairs = match rest {
-                    [second, ..] if is_literal(*second) => pair(*first, *second),
+                    // A comma may end the alternative.
+                    [second, ..] if is_literal(*second) && *second != b',' => pair(*first, *second),
                     _ => u128::MAX,
                 };
                 self.or(FirstCharacters { first: first_bits, pairs })
