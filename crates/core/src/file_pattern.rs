@@ -70,7 +70,8 @@ impl FilePattern {
     pub fn new(written: &str, home: Option<&str>) -> Result<FilePattern, GlobError> {
         let written = written.trim();
         let is_at_root = written.starts_with("./");
-        let pattern = fold_case(written.trim_start_matches("./"));
+        // Most patterns have none, and the search for one takes longer than the rest.
+        let pattern = fold_case(if is_at_root { written.trim_start_matches("./") } else { written });
         let is_for_directories = pattern.ends_with('/');
         let plain = pattern.trim_end_matches('/');
         let (anchor, plain) = if plain == "~" || plain.starts_with("~/") {
@@ -276,7 +277,7 @@ impl FilePattern {
     }
 
     fn covers_a_prefix(&self, path: &str, is_directory: bool, matches: impl Fn(&str) -> bool) -> bool {
-        if self.glob.rules_out_first_of(path) {
+        if self.glob.rules_out_starts_of(path) {
             return false;
         }
         let directories = path.match_indices('/').filter_map(|(at, _)| path.get(..at));

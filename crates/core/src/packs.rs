@@ -132,8 +132,9 @@ impl PackValue {
                     (Spanned { value: (*key).into(), span: span(*at) }, value.tree())
                 };
                 // Every event pays for the size of the tree. The few that need a name look it up by its line.
-                let entries = entries.iter().filter(|(_, key, _)| *key != "name");
-                (at, Node::Map(entries.map(entry).collect()))
+                let mut values = Vec::with_capacity(entries.len());
+                values.extend(entries.iter().filter(|(_, key, _)| *key != "name").map(entry));
+                (at, Node::Map(values))
             }
         };
         Spanned { value, span: span(*at) }

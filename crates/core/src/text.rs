@@ -16,13 +16,12 @@ pub const LIMIT: usize = limits::MAX_ANSWER - 1_000;
 /// Bytes as hexadecimal digits, without `format!`: every event does this, and for every file that git tracks.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from(if value < 10 { b'0' + value } else { b'a' + value - 10 });
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        text.push(digit(byte >> 4));
-        text.push(digit(byte & 15));
+    let digit = |value: u8| if value < 10 { b'0' + value } else { b'a' + value - 10 };
+    let mut text = vec![0; bytes.len() * 2];
+    for (digits, byte) in text.chunks_exact_mut(2).zip(bytes) {
+        digits.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
     }
-    text
+    String::from_utf8(text).unwrap_or_default()
 }
 
 /// The length as Claude Code counts it, in UTF-16 units.

@@ -7,11 +7,13 @@
 
 use std::sync::{Arc, OnceLock};
 
+mod fingerprint;
 mod literal;
 mod program;
 mod states;
 mod unknown_parts;
 
+pub use fingerprint::Fingerprint;
 use literal::FirstCharacters;
 use program::Op;
 pub use program::{GlobError, Kind};
@@ -52,6 +54,11 @@ pub fn is_pattern(text: &str) -> bool {
 /// A text as the glob that matches only it.
 #[must_use]
 pub fn escaped(text: &str) -> String {
+    let is_special = |byte: u8| b"*?[]{}\\!".contains(&byte);
+    // Most texts are paths without such characters.
+    if !text.bytes().any(is_special) {
+        return text.to_owned();
+    }
     let mut pattern = String::with_capacity(text.len());
     for c in text.chars() {
         if "*?[]{}\\!".contains(c) {
@@ -119,14 +126,21 @@ impl Glob {
     /// Whether the text cannot match, because it does not contain the literal parts of the pattern in their order.
     #[must_use]
     pub fn rules_out(&self, text: &str) -> bool {
-        !self.0.starts.has_first_of(text)
+        !self.0.starts.has_start_of(text)
             || literal::rules_out(&self.0.pattern, self.0.head, self.0.kind, text)
     }
 
-    /// Whether the first character shows that neither the text nor any start of it matches.
+    /// Whether none of several texts can match, by their fingerprint.
     #[must_use]
-    pub fn rules_out_first_of(&self, text: &str) -> bool {
-        !self.0.starts.has_first_of(text)
+    pub fn rules_out_all(&self, texts: &Fingerprint) -> bool {
+        fingerprint::rules_out(&self.0.pattern, self.0.starts, self.0.kind, texts)
+    }
+
+    /// Whether the first characters show that neither the text nor any start of it matches.
+    #[must_use]
+    pub fn rules_out_starts_of(&self, text: &str) -> bool {
+        let head = self.0.pattern.get(..self.0.head).unwrap_or_default();
+        !self.0.starts.has_first_of(text) || !text.starts_with(head)
     }
 
     /// Whether the first characters of the parts of a path show that no part matches.
@@ -139,7 +153,7 @@ impl Glob {
     /// continue.
     #[must_use]
     pub fn could_start(&self, text: &str, is_partial: bool, ignores_case: bool) -> bool {
-        self.0.starts.has_first_of(text)
+        self.0.starts.has_start_of(text)
             && literal::could_start(&self.0.pattern, text, is_partial, ignores_case)
     }
 

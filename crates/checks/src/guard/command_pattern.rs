@@ -1,6 +1,7 @@
 //! The command pattern of a rule. It is compared with a simple command in each of its forms.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -8,7 +9,7 @@ use super::resolve::Ground;
 use crate::paths::normalise;
 use conclaude_core::config::OptionNames;
 use conclaude_os::budget::Budget;
-use shell_effects::glob::{Glob, GlobError, Kind, Part};
+use shell_effects::glob::{Fingerprint, Glob, GlobError, Kind, Part};
 use shell_effects::{OptionMatch, PlainCommand, SimpleCommand};
 
 /// With fewer known characters, a program could have nearly any name.
@@ -49,6 +50,14 @@ pub struct CommandForms<'a> {
     pub whole: Option<&'a str>,
     /// How long comparing it may take.
     budget: &'a Budget,
+    compared: OnceCell<ComparedForms>,
+}
+
+/// What all rules need of the forms.
+struct ComparedForms {
+    /// Each form without its substitutions, if it has any: each of these is compared as a separate command.
+    without_substitutions: Vec<Option<String>>,
+    fingerprint: Fingerprint,
 }
 
 impl<'a> CommandForms<'a> {
@@ -63,7 +72,7 @@ impl<'a> CommandForms<'a> {
         environment.extend(plain.with_options());
         environment.extend(plain.of_script());
         environment.extend(plain.on_other_machine());
-        CommandForms { environment, plain, whole, budget }
+        CommandForms { environment, plain, whole, budget, compared: OnceCell::new() }
     }
 
     /// Adds forms with absolute paths for directories outside of the project: `cd / && rm -rf *` becomes `rm -rf /*`.
@@ -80,6 +89,39 @@ impl<'a> CommandForms<'a> {
         }
         self
     }
+
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let of_command = [Some(self.plain.command.text.as_str()), self.plain.text.as_deref(), self.whole];
+        of_command.into_iter().flatten().chain(self.environment.iter().map(String::as_str))
+    }
+
+    fn compared(&self) -> &ComparedForms {
+        self.compared.get_or_init(|| {
+            let without: Vec<Option<String>> =
+                self.texts().map(|text| without_substitutions(text, &self.plain)).collect();
+            let mut fingerprint = Fingerprint::default();
+            for text in self.texts().chain(without.iter().flatten().map(String::as_str)) {
+                fingerprint.add(text);
+                if let Cow::Owned(text) = without_pipes(text) {
+                    fingerprint.add(&text);
+                }
+            }
+            ComparedForms { without_substitutions: without, fingerprint }
+        })
+    }
+}
+
+/// A text without its substitutions. None if it has none.
+fn without_substitutions(text: &str, plain: &PlainCommand<'_>) -> Option<String> {
+    plain.substitutions().fold(None, |without: Option<String>, substitution| {
+        let text = without.as_deref().unwrap_or(text);
+        if text.contains(substitution) { Some(text.replace(substitution, "$()")) } else { without }
+    })
+}
+
+/// A simple command without characters that look like a pipe: in its text, they are part of a word.
+fn without_pipes(text: &str) -> Cow<'_, str> {
+    if text.contains(PIPE) { text.replace(PIPE, " ").into() } else { text.into() }
 }
 
 impl CommandPattern {
@@ -149,6 +191,16 @@ impl CommandPattern {
         self.glob.as_str() == "*" && self.options.is_none()
     }
 
+    /// Whether the fingerprint of texts shows that it matches none of them.
+    pub fn rules_out_all(&self, texts: &Fingerprint) -> bool {
+        self.glob.rules_out_all(texts)
+    }
+
+    /// Whether a quick look shows that it matches no form of a command, whatever its unknown words are.
+    pub fn rules_out(&self, forms: &CommandForms<'_>) -> bool {
+        self.rules_out_all(&forms.compared().fingerprint) && !self.may_depend_on_unknown(&forms.plain)
+    }
+
     /// Whether it matches. `if_out_of_time` is the answer once the time is over.
     pub fn matches(&self, command: &str, if_out_of_time: bool, budget: &Budget) -> bool {
         // Most rules concern other programs.
@@ -178,15 +230,18 @@ impl CommandPattern {
     /// Whether it denies a command, in any form. An unknown word counts as a possible option only for a rule that blocks: asking
     /// about each `git tag $NAME` would not help.
     pub fn denies<'f>(&self, forms: &'f CommandForms<'_>, blocked: bool) -> Option<Match<'f>> {
-        let CommandForms { plain, environment, whole, budget } = forms;
-        let matching = |text: &'f str| {
-            let compared = self.without_quoted_pipes(self.without_substitutions(text, plain));
+        let CommandForms { plain, budget, .. } = forms;
+        let matches = |(text, without): (&'f str, &Option<String>)| {
+            // A pattern may look into the substitutions.
+            let compared = match without {
+                Some(without) if !self.glob.as_str().contains("$(") => without,
+                _ => text,
+            };
+            let has_pipe = self.glob.as_str().contains(PIPE);
+            let compared = if has_pipe { without_pipes(compared) } else { compared.into() };
             if self.matches(&compared, true, budget) { Some(text) } else { None }
         };
-        let text = matching(&plain.command.text)
-            .or_else(|| matching(plain.text.as_deref()?))
-            .or_else(|| matching((*whole)?))
-            .or_else(|| environment.iter().find_map(|text| matching(text)));
+        let text = forms.texts().zip(&forms.compared().without_substitutions).find_map(matches);
         if text.is_none() && !self.could_match(plain, blocked) {
             return None;
         }
@@ -194,27 +249,6 @@ impl CommandPattern {
             (Some(text), OptionMatch::Certain) => Some(Match::As(text)),
             (Some(_), OptionMatch::Possible) if !blocked => None,
             _ => Some(Match::Perhaps),
-        }
-    }
-
-    /// A text without its substitutions, unless the pattern looks into them: each is compared as a separate command.
-    fn without_substitutions<'t>(&self, text: &'t str, plain: &PlainCommand<'_>) -> Cow<'t, str> {
-        let mut text = Cow::Borrowed(text);
-        // Hardly any command has one, and every rule is compared: so the pattern is checked last.
-        for substitution in plain.substitutions() {
-            if text.contains(substitution) && !self.glob.as_str().contains("$(") {
-                text = Cow::Owned(text.replace(substitution, "$()"));
-            }
-        }
-        text
-    }
-
-    /// A simple command without characters that look like a pipe: in its text, they are part of a word.
-    fn without_quoted_pipes<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
-        if text.contains(PIPE) && self.glob.as_str().contains(PIPE) {
-            Cow::Owned(text.replace(PIPE, " "))
-        } else {
-            text
         }
     }
 
@@ -227,8 +261,13 @@ impl CommandPattern {
         self.options.as_ref().map_or(Some(OptionMatch::Certain), |options| plain.option(options.as_slice()))
     }
 
-    fn could_match(&self, plain: &PlainCommand<'_>, blocked: bool) -> bool {
-        if self.known_only || plain.command.unknown.is_empty() || self.is_of_pipelines() {
+    /// Whether it may match a command if the unknown words have certain values.
+    fn may_depend_on_unknown(&self, plain: &PlainCommand<'_>) -> bool {
+        if self.known_only || plain.command.unknown.is_empty() {
+            return false;
+        }
+        // Most patterns concern another program.
+        if !self.glob.could_start(plain.known_start(), true, self.ignores_case) || self.is_of_pipelines() {
             return false;
         }
         // An unknown program could be any. It counts only if the pattern compares more than the program.
@@ -236,11 +275,11 @@ impl CommandPattern {
             let pattern = after_braces(pattern);
             pattern.split_once(' ').is_some_and(|(_, rest)| rest.contains(char::is_alphanumeric))
         };
-        if !plain.command.is_known && !names_program_in_part(plain) && !knows_more(self.glob.as_str()) {
-            return false;
-        }
-        // Most patterns concern another program.
-        if !self.glob.could_start(plain.known_start(), true, self.ignores_case) {
+        plain.command.is_known || names_program_in_part(plain) || knows_more(self.glob.as_str())
+    }
+
+    fn could_match(&self, plain: &PlainCommand<'_>, blocked: bool) -> bool {
+        if !self.may_depend_on_unknown(plain) {
             return false;
         }
         let parts = plain.parts(blocked && self.options.is_none());

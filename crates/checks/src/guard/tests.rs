@@ -15,6 +15,7 @@ mod deleted_directories;
 mod find_comparison;
 mod own_files;
 mod properties;
+mod ruled_out;
 
 fn project() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();

@@ -129,6 +129,13 @@ impl<'a> LayeredRules<'a> {
         LayeredRules(placed.into_iter().map(|(_, rule)| rule).collect())
     }
 
+    /// The rules that a quick look at the target does not rule out. An explanation shows every rule.
+    fn compared_with(&self, target: &RuleTarget<'_>, call: &ToolCall<'_>) -> LayeredRules<'a> {
+        let shows_all = call.log.shows_all();
+        let is_compared = |rule: &&ToolRule| shows_all || !target.rules_out(rule);
+        LayeredRules(self.0.iter().copied().filter(is_compared).collect())
+    }
+
     fn layers(&self) -> impl Iterator<Item = &[&'a ToolRule]> {
         self.0.chunk_by(|one, other| one.origin.layer == other.origin.layer)
     }
@@ -221,6 +228,7 @@ fn deciding<'a>(
     call: &ToolCall<'_>,
     target: &RuleTarget<'_>,
 ) -> Option<ToolDecision<'a>> {
+    let rules = rules.compared_with(target, call);
     rules.layers().fold(None, |outer, of_layer| {
         let comparison = LayerComparison { call, target, outer };
         comparison.decide(of_layer).map(|inner| prevailing(outer, inner)).or(outer)

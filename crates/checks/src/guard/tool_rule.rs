@@ -11,6 +11,7 @@ use super::rules::{Action, AgentFilter, InputPattern, ToolRule, is_about};
 use super::sql;
 use conclaude_core::dialect::claude::tools;
 use conclaude_os::budget::Budget;
+use shell_effects::glob::Fingerprint;
 use shell_effects::{Access, SimpleCommand};
 
 pub(super) struct RuleTarget<'a> {
@@ -25,6 +26,8 @@ pub(super) enum TargetKind<'a> {
         shown: String,
         /// As written, for rules that allow.
         written: String,
+        /// Of both.
+        fingerprint: Box<Fingerprint>,
     },
     /// A call without simple commands.
     Call,
@@ -74,15 +77,17 @@ impl<'a> RuleTarget<'a> {
     pub(super) fn pipeline(commands: &[&SimpleCommand], home: Option<&str>) -> RuleTarget<'a> {
         let written = commands.iter().map(|command| command.text.as_str()).filter(|text| !text.is_empty());
         let written = written.collect::<Vec<_>>().join(" | ");
-        RuleTarget { kind: TargetKind::Joined { shown: pipeline(commands, home), written }, touched: &[] }
+        RuleTarget::joined(pipeline(commands, home), written)
     }
 
     pub(super) fn whole(text: &str) -> RuleTarget<'a> {
         let text = text.trim();
-        RuleTarget {
-            kind: TargetKind::Joined { shown: text.to_owned(), written: text.to_owned() },
-            touched: &[],
-        }
+        RuleTarget::joined(text.to_owned(), text.to_owned())
+    }
+
+    fn joined(shown: String, written: String) -> RuleTarget<'a> {
+        let fingerprint = Box::new(Fingerprint::of([shown.as_str(), written.as_str()]));
+        RuleTarget { kind: TargetKind::Joined { shown, written, fingerprint }, touched: &[] }
     }
 
     pub(super) fn subject<'b>(&'b self, call: &'b ToolCall<'_>) -> &'b str {
@@ -94,13 +99,23 @@ impl<'a> RuleTarget<'a> {
         }
     }
 
+    /// Whether a quick look shows that the command of a rule does not match.
+    pub(super) fn rules_out(&self, rule: &ToolRule) -> bool {
+        let Some(pattern) = &rule.command else { return false };
+        match &self.kind {
+            TargetKind::Command(forms) => pattern.rules_out(forms),
+            TargetKind::Joined { fingerprint, .. } => pattern.rules_out_all(fingerprint),
+            TargetKind::Call => false,
+        }
+    }
+
     /// How a rule matches. It is for this tool and agent, except in an explanation, which shows all rules.
     pub(super) fn compare(&self, rule: &ToolRule, call: &ToolCall<'_>) -> Result<Match<'_>, Mismatch> {
         let is_allowing = rule.action == Action::Allow;
         if call.log.shows_all() {
             is_for(rule, call)?;
         }
-        if let TargetKind::Joined { shown, written } = &self.kind {
+        if let TargetKind::Joined { shown, written, .. } = &self.kind {
             return joined(rule, shown, written, call.ground.budget);
         }
         let file = rule.pattern.as_ref().is_none_or(|pattern| {

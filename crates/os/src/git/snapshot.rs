@@ -83,13 +83,16 @@ impl Snapshot {
         }
         let committed = self.committed_until(now, work, budget)?;
         let nothing = FileState::default();
-        let known =
-            self.files.iter().map(|(path, before)| (path, before, now.files.get(path).unwrap_or(&nothing)));
-        let new = now.files.iter().filter(|(path, _)| !self.files.contains_key(*path));
-        let new = new.map(|(path, now)| (path, &nothing, now));
+        // A look-up in a large tree waits for memory. Each file is looked up once, and hardly ever is one gone.
+        let there: Vec<_> = now.files.iter().map(|(path, now)| (path, self.files.get(path), now)).collect();
+        let kept = there.iter().filter(|(_, before, _)| before.is_some()).count();
+        let there = there.into_iter().map(|(path, before, now)| (path, before.unwrap_or(&nothing), now));
+        let is_any_gone = kept < self.files.len();
+        let gone = self.files.iter().filter(|(path, _)| is_any_gone && !now.files.contains_key(*path));
+        let gone = gone.map(|(path, before)| (path, before, &nothing));
         let is_elsewhere = |path: &&String| !self.files.contains_key(*path) && !now.files.contains_key(*path);
         let elsewhere = committed.keys().filter(is_elsewhere).map(|path| (path, &nothing, &nothing));
-        let candidates = known.chain(new).chain(elsewhere);
+        let candidates = there.chain(gone).chain(elsewhere);
         let changed = candidates.filter(|(path, before, now)| {
             let file = || work.join(path);
             before.differs(now, file) || before.is_recorded_otherwise(now, committed.get(*path), file)

@@ -89,12 +89,28 @@ pub(super) struct Walk<'a> {
 }
 
 struct TrackedFile {
-    /// The top level of its repository.
-    top: Rc<Path>,
-    /// Its path from there.
-    below: Vec<u8>,
+    repository: Rc<TrackedRepository>,
+    /// Its path from the top level of its repository, if it is not UTF-8 and so differs from its name.
+    raw_path: Option<Vec<u8>>,
     entry: IndexEntry,
+}
+
+/// The repository of tracked files.
+struct TrackedRepository {
+    top: PathBuf,
+    /// Its path from the outermost one: empty, or `vendor/lib/`.
+    name: String,
     index_time: Option<SystemTime>,
+}
+
+impl TrackedFile {
+    fn path(&self, name: &str) -> PathBuf {
+        let TrackedRepository { top, name: above, .. } = &*self.repository;
+        match &self.raw_path {
+            Some(raw) => top.join(path_of(raw)),
+            None => top.join(name.strip_prefix(above.as_str()).unwrap_or(name)),
+        }
+    }
 }
 
 /// A folder to visit.
@@ -206,13 +222,18 @@ impl<'a> Walk<'a> {
             self.rules.read_excludes(name, &repository.common_dir);
         }
         let index = repository.tracked()?;
-        let top: Rc<Path> = repository.top.as_path().into();
+        let tracked =
+            TrackedRepository { top: repository.top.clone(), name: name.to_owned(), index_time: index.time };
+        let tracked = Rc::new(tracked);
         self.tracked.reserve(index.entries.len());
         self.found.reserve(index.entries.len());
-        for (below, entry) in index.entries {
-            let name = [name, &name_of(&below)].concat();
-            self.tracked
-                .insert(name, TrackedFile { top: Rc::clone(&top), below, entry, index_time: index.time });
+        for (path, entry) in index.entries {
+            let (mut own_name, raw_path) = match String::from_utf8(path) {
+                Ok(path) => (path, None),
+                Err(error) => (name_of(error.as_bytes()).into_owned(), Some(error.into_bytes())),
+            };
+            own_name.insert_str(0, name);
+            self.tracked.insert(own_name, TrackedFile { repository: Rc::clone(&tracked), raw_path, entry });
         }
         let hooks = std::fs::read_dir(repository.common_dir.join("hooks")).into_iter().flatten().flatten();
         let hooks = hooks.map(|hook| format!("hooks/{}", hook.file_name().to_string_lossy()));
@@ -236,7 +257,7 @@ impl<'a> Walk<'a> {
                 self.find(format!("{name}/.git"), FileState { staged, ..FileState::default() });
                 continue;
             }
-            let path = tracked.top.join(path_of(&tracked.below));
+            let path = tracked.path(&name);
             match path.symlink_metadata() {
                 Ok(metadata) => {
                     self.add(name, &path, &metadata, Some(tracked))?;
@@ -258,9 +279,9 @@ impl<'a> Walk<'a> {
         tracked: Option<TrackedFile>,
     ) -> Result<(), GitError> {
         let mut file = FileState::of(metadata);
-        file.clean = tracked
-            .as_ref()
-            .is_some_and(|tracked| file.matches_index(&tracked.entry, metadata, tracked.index_time));
+        file.clean = tracked.as_ref().is_some_and(|tracked| {
+            file.matches_index(&tracked.entry, metadata, tracked.repository.index_time)
+        });
         file.staged = tracked.map(|tracked| tracked.entry.id);
         let name = self.repository.relative(name).into_owned();
         let before = self.before.and_then(|before| before.files.get(&name));

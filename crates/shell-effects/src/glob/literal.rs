@@ -14,35 +14,46 @@ pub(super) fn head(pattern: &str) -> usize {
     pattern.bytes().position(|byte| is_special(byte) || byte == b'}').unwrap_or(pattern.len())
 }
 
-/// The characters that a match can start with: one bit for each ASCII character, all bits if they are unknown.
+/// What a match can start with: one bit for each ASCII character, all bits if they are unknown.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FirstCharacters(u128);
+pub(super) struct FirstCharacters {
+    first: u128,
+    /// The same for the first two characters: one bit for many pairs. The words of many alternatives start with nearly any letter.
+    pairs: u128,
+}
+
+/// The bit of two characters, whatever their case is.
+fn pair(first: u8, second: u8) -> u128 {
+    1 << (((first | 0x20).wrapping_mul(5) ^ (second | 0x20)) & 0x7f)
+}
 
 impl FirstCharacters {
-    const ANY: FirstCharacters = FirstCharacters(u128::MAX);
+    pub(super) const NONE: FirstCharacters = FirstCharacters { first: 0, pairs: 0 };
+    const ANY: FirstCharacters = FirstCharacters { first: u128::MAX, pairs: u128::MAX };
 
     pub(super) fn of(pattern: &str) -> FirstCharacters {
         if pattern.starts_with('{') {
             return FirstCharacters::of_alternatives(pattern, 1).0;
         }
-        FirstCharacters(0).with(pattern.bytes().next())
+        FirstCharacters::NONE.with(pattern.as_bytes())
     }
 
     /// The first characters of alternatives whose `{` is before this position, and the position after their `}`.
     fn of_alternatives(pattern: &str, mut at: usize) -> (FirstCharacters, usize) {
-        let mut starts = FirstCharacters(0);
+        let mut starts = FirstCharacters::NONE;
         loop {
-            match pattern.as_bytes().get(at) {
-                Some(b'{') => {
+            match pattern.as_bytes().get(at..).unwrap_or_default() {
+                [b'{', ..] => {
                     let (nested, end) = FirstCharacters::of_alternatives(pattern, at + 1);
-                    starts.0 |= nested.0;
+                    starts = starts.or(nested);
                     at = end;
                 }
-                first => starts = starts.with(first.copied().filter(|byte| *byte != b',')),
+                [b',', ..] => starts = FirstCharacters::ANY,
+                alternative => starts = starts.with(alternative),
             }
             // Nothing more can be learnt.
-            if starts.0 == u128::MAX {
-                return (starts, end_of_alternatives(pattern, at));
+            if starts.first == u128::MAX {
+                return (FirstCharacters::ANY, end_of_alternatives(pattern, at));
             }
             at = end_of_alternative(pattern, at);
             if pattern.as_bytes().get(at) != Some(&b',') {
@@ -52,15 +63,43 @@ impl FirstCharacters {
         }
     }
 
-    /// In both cases, because some rules ignore case.
-    fn with(self, first: Option<u8>) -> FirstCharacters {
+    fn or(self, other: FirstCharacters) -> FirstCharacters {
+        FirstCharacters { first: self.first | other.first, pairs: self.pairs | other.pairs }
+    }
+
+    /// With the start of a pattern or an alternative, in both cases, because some rules ignore case.
+    fn with(self, pattern: &[u8]) -> FirstCharacters {
+        let is_literal = |byte: u8| !is_special(byte) && byte != b'}';
         let bit = |byte: u8| 1 << byte;
-        match first {
-            Some(byte) if byte.is_ascii() && !is_special(byte) && byte != b'}' => {
-                FirstCharacters(self.0 | bit(byte.to_ascii_lowercase()) | bit(byte.to_ascii_uppercase()))
+        match pattern {
+            [first, rest @ ..] if first.is_ascii() && is_literal(*first) => {
+                let first_bits = bit(first.to_ascii_lowercase()) | bit(first.to_ascii_uppercase());
+                let pairs = match rest {
+                    // A comma may end the alternative.
+                    [second, ..] if is_literal(*second) && *second != b',' => pair(*first, *second),
+                    _ => u128::MAX,
+                };
+                self.or(FirstCharacters { first: first_bits, pairs })
             }
             _ => FirstCharacters::ANY,
         }
+    }
+
+    /// With the start of a text.
+    pub(super) fn with_text(self, text: &str) -> FirstCharacters {
+        match text.as_bytes() {
+            [first, ..] if !first.is_ascii() => FirstCharacters::ANY,
+            [first, second, ..] => {
+                self.or(FirstCharacters { first: 1 << first, pairs: pair(*first, *second) })
+            }
+            [first] => self.or(FirstCharacters { first: 1 << first, pairs: u128::MAX }),
+            [] => FirstCharacters::ANY,
+        }
+    }
+
+    /// Whether a text with one of these starts may start like the pattern.
+    pub(super) fn has_one_of(self, texts: FirstCharacters) -> bool {
+        self.first & texts.first != 0 && self.pairs & texts.pairs != 0
     }
 
     /// Whether a text can start with one of these characters. An empty text can.
@@ -68,15 +107,23 @@ impl FirstCharacters {
         text.as_bytes().first().is_none_or(|byte| self.has(*byte))
     }
 
+    /// The same for its first two characters, where the whole text is to match.
+    pub(super) fn has_start_of(self, text: &str) -> bool {
+        match text.as_bytes() {
+            [first, second, ..] => self.has(*first) && self.pairs & pair(*first, *second) != 0,
+            _ => self.has_first_of(text),
+        }
+    }
+
     /// The same for any part of a path.
     pub(super) fn has_first_of_a_part(self, path: &str) -> bool {
-        let mut is_first = true;
-        let mut of_part = |byte| std::mem::replace(&mut is_first, byte == b'/') && self.has(byte);
-        path.is_empty() || path.bytes().any(&mut of_part)
+        let bytes = path.as_bytes();
+        let starts_part = |slash: usize| bytes.get(slash + 1).is_some_and(|byte| self.has(*byte));
+        self.has_first_of(path) || memchr::memchr_iter(b'/', bytes).any(starts_part)
     }
 
     fn has(self, byte: u8) -> bool {
-        !byte.is_ascii() || self.0 >> byte & 1 == 1
+        !byte.is_ascii() || self.first >> byte & 1 == 1
     }
 }
 
@@ -150,7 +197,7 @@ impl Comparison<'_> {
 }
 
 /// The position of the `,` or `}` that ends an alternative.
-fn end_of_alternative(pattern: &str, mut at: usize) -> usize {
+pub(super) fn end_of_alternative(pattern: &str, mut at: usize) -> usize {
     while let Some(byte) = pattern.as_bytes().get(at) {
         match byte {
             b',' | b'}' => break,

@@ -94,12 +94,49 @@ fn no_match_is_ruled_out_by_how_it_starts() {
             assert!(glob.could_start(&small, false, true), "{} {small}", glob.as_str());
             let path = format!("x/{text}/x");
             assert!(
-                !glob.rules_out_first_of(text) && !glob.rules_out_parts_of(&path),
+                !glob.rules_out_starts_of(&format!("{text}/x")) && !glob.rules_out_parts_of(&path),
                 "{} {text}",
                 glob.as_str()
             );
         }
     }
+}
+
+#[test]
+fn no_match_is_ruled_out_by_a_fingerprint() {
+    let texts = texts_of("aB/,", 3);
+    for kind in [Kind::Name, Kind::Path] {
+        for glob in texts_of("aB*/{},", 5).iter().filter_map(|pattern| Glob::new(pattern, kind).ok()) {
+            for text in texts.iter().filter(|text| states::run(glob.program(), text)) {
+                let seen = Fingerprint::of([text.as_str(), "x"]);
+                assert!(!glob.rules_out_all(&seen), "{} {text}", glob.as_str());
+                let other_case = Fingerprint::of(["", text.to_ascii_uppercase().as_str()]);
+                assert!(!glob.rules_out_all(&other_case), "{} {text} in capitals", glob.as_str());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_pattern_without_its_pairs_is_ruled_out() {
+    let texts = Fingerprint::of(["git rev-parse HEAD", "npm run build | tail"]);
+    for (pattern, is_ruled_out) in [
+        ("git push", true),
+        ("git *-f*", true),
+        ("{,* | }{curl,wget} *", true),
+        ("{git,npm} {push,publish}*", true),
+        ("hg rev-parse", true),
+        ("git *", false),
+        ("GIT rev-*", false),
+        ("{curl,npm} *| {sh,tail}", false),
+        ("[n]pm\\ *", false),
+        ("*", false),
+        ("", false),
+    ] {
+        let glob = Glob::new(pattern, Kind::Name).unwrap();
+        assert_eq!(glob.rules_out_all(&texts), is_ruled_out, "{pattern}");
+    }
+    assert!(!Glob::new("{push,é}*", Kind::Name).unwrap().rules_out_all(&Fingerprint::of(["é"])));
 }
 
 #[test]
@@ -177,6 +214,19 @@ proptest::proptest! {
         proptest::prop_assume!(!pattern.contains("**/**"));
         let own = Glob::new(&pattern, Kind::Path).ok().map(|glob| glob.matches(&text).unwrap());
         proptest::prop_assert_eq!(own, by_globset(&pattern, Kind::Path, &text));
+    }
+
+    #[test]
+    fn a_fingerprint_rules_no_match_out(
+        pattern in r"([abé \-/]|\*|\?|\[[!a]b\]|\{|\}|,|\\[ab*{]){1,12}",
+        text in "[abAé */,-]{0,6}",
+    ) {
+        for kind in [Kind::Name, Kind::Path] {
+            let Ok(glob) = Glob::new(&pattern, kind) else { continue };
+            if glob.matches(&text) == Some(true) {
+                proptest::prop_assert!(!glob.rules_out_all(&Fingerprint::of([text.as_str()])));
+            }
+        }
     }
 
     // `globset` itself reads `**` in braces in other ways: with them written out there is one.
