@@ -2,20 +2,24 @@
 //! functions that delete or move files. The code is not parsed: the name of such a function with a following text counts.
 
 mod candidates;
+mod computed;
 mod notations;
 mod runners;
 mod texts;
 
-use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::Field;
-use crate::programs::inline_calls::notations::{escapes, in_backticks, piped, recipes, tcl};
+use crate::programs::inline_calls::notations::{
+    escapes, in_backticks, opens_field, piped, pipes_hidden, recipes, tcl,
+};
 use crate::programs::inline_calls::runners::{MOVED, RUNNERS, Runner, RunnerArguments};
 use crate::programs::inline_calls::texts::{Arguments, literal};
 use crate::programs::languages::SourceLanguage;
+use crate::{Access, Doubt};
 
 pub(crate) use crate::programs::inline_calls::candidates::piped_name;
+pub(crate) use crate::programs::inline_calls::computed::computed;
 pub(crate) use crate::programs::inline_calls::notations::with_make_variables;
 pub(crate) use crate::programs::inline_calls::texts::{joined_texts, json_values};
 
@@ -87,6 +91,15 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
         analyzer.doubt_script(interpreter);
     }
     let (mut found, mut hides_call) = calls(interpreter, code);
+    // `getattr(os, 'sys' + 'tem')`
+    hides_call |= given.iter().any(|text| names_runner(interpreter, &text.text));
+    if evaluates(code) {
+        for text in given.iter().filter(|text| !is_wholly_unknown(text)) {
+            let (more, hides_more) = calls(interpreter, &text.text);
+            found.extend(more);
+            hides_call |= hides_more;
+        }
+    }
     if gives_shell(code) {
         found.push(InlineCall::Words(["nc", "-e", "/bin/sh"].map(Field::literal).into()));
     }
@@ -102,7 +115,14 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
     match language {
         Some(SourceLanguage::Tcl) => found.extend(tcl(code)),
         Some(SourceLanguage::Make) => found.extend(recipes(code)),
-        Some(SourceLanguage::Awk) => found.extend(piped(code)),
+        Some(SourceLanguage::Awk) => {
+            found.extend(piped(code));
+            hides_call |= pipes_hidden(code);
+            if opens_field(code) {
+                let command = analyzer.last_command();
+                analyzer.touch(Access::Read, &Field::unknown("a file that the input names"), command);
+            }
+        }
         Some(SourceLanguage::Perl | SourceLanguage::Ruby) => found.extend(candidates::pipes(language, code)),
         // `"CODE".execute()` and `"CODE".!`.
         Some(SourceLanguage::Groovy) => hides_call |= code.contains(".execute("),
@@ -110,6 +130,7 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
         Some(SourceLanguage::Python) if interpreter.starts_with("ipython") => found.extend(escapes(code)),
         _ => {}
     }
+    hides_call |= found.iter().any(InlineCall::is_bare_shell);
     if found.len() > MAX_CALLS {
         analyzer.doubt(Doubt::TooMany("calls in code"));
     }
@@ -119,6 +140,32 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
     if hides_call {
         candidates::run(analyzer, language, code, given);
     }
+}
+
+/// Functions that run code of the same language.
+const EVALUATORS: &[&str] = &[
+    "Function",
+    "compile",
+    "eval",
+    "exec",
+    "instance_eval",
+    "interact",
+    "runInNewContext",
+    "runInThisContext",
+    "runcode",
+    "runsource",
+];
+
+fn evaluates(code: &str) -> bool {
+    // `s/x/CODE/ee` of Perl.
+    code.contains("/ee") || code.split(|c| !is_part(c)).any(|word| EVALUATORS.contains(&word))
+}
+
+/// Whether a text is the name of a function that runs programs.
+fn names_runner(interpreter: &str, text: &str) -> bool {
+    let language = SourceLanguage::of(interpreter);
+    let is_named = |runner: &&Runner| runner.takes.runs() && runner.names.contains(&text);
+    RUNNERS.iter().filter(is_named).any(|runner| runner.languages.is_empty() || runner.is_for(language, text))
 }
 
 fn run_call(analyzer: &mut Analyzer<'_>, call: &InlineCall) {
@@ -138,6 +185,17 @@ enum InlineCall {
 }
 
 impl InlineCall {
+    /// Whether it is a shell that reads its commands from what the code writes to it.
+    fn is_bare_shell(&self) -> bool {
+        let mut words = match self {
+            InlineCall::Text(text) => text.text.split(' ').collect::<Vec<_>>(),
+            InlineCall::Words(words) => words.iter().map(|word| word.text.as_str()).collect(),
+        };
+        words.retain(|word| !word.starts_with('-'));
+        let name = words.first().map(|word| word.rsplit('/').next().unwrap_or_default());
+        words.len() == 1 && name.is_some_and(|name| matches!(name, "bash" | "dash" | "ksh" | "sh" | "zsh"))
+    }
+
     /// Whether a part of it is unknown.
     fn has_gap(&self) -> bool {
         match self {

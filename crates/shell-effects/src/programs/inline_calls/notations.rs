@@ -71,13 +71,43 @@ pub(super) fn tcl(code: &str) -> Vec<InlineCall> {
         for (at, start) in code.match_indices(start) {
             let is_word = code.get(..at).unwrap_or_default().ends_with(|c: char| is_part(c) || c == '-');
             let rest = code.get(at + start.len()..).unwrap_or_default();
-            let text = rest.split(['\n', ';', ']', '}', '"']).next().unwrap_or_default();
+            let text = tcl_command(rest, start.starts_with("open"));
             if !is_word && !text.trim().is_empty() {
                 found.push(InlineCall::Text(Field::literal(text)));
             }
         }
     }
+    for (start, command) in [("file delete ", "rm -rf "), ("file rename ", "mv "), ("file copy ", "cp -r ")] {
+        for (at, start) in code.match_indices(start) {
+            let text = tcl_command(code.get(at + start.len()..).unwrap_or_default(), false);
+            found.push(InlineCall::Text(Field::literal(format!("{command}{text}"))));
+        }
+    }
     found
+}
+
+/// A command of Tcl up to its end. Braces quote, and `{*}[list …]` is its words.
+fn tcl_command(code: &str, ends_at_quote: bool) -> String {
+    let (mut text, mut depth, mut is_quoted) = (String::new(), 0_usize, false);
+    let code = code.replace("{*}[list ", " ").replace('[', "$(tcl) ");
+    for c in code.chars() {
+        match c {
+            '"' if depth == 0 && ends_at_quote => break,
+            '"' if depth == 0 => is_quoted = !is_quoted,
+            '\n' | ';' | ']' if depth == 0 && !is_quoted => break,
+            '}' if depth == 0 => break,
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        match c {
+            '{' if depth == 1 => text.push('\''),
+            '}' if depth == 0 => text.push('\''),
+            '\'' if depth > 0 => text.push_str("'\\''"),
+            c => text.push(c),
+        }
+    }
+    text
 }
 
 /// The lines that IPython gives to a shell: `!CODE`, `%sx CODE`.
@@ -88,6 +118,30 @@ pub(super) fn escapes(code: &str) -> Vec<InlineCall> {
         Some(InlineCall::Text(Field::literal(after)))
     };
     code.split(['\n', ';']).filter_map(code_of).collect()
+}
+
+/// Whether awk opens a file that a field of its input names: `getline < $1`, `print > $2`.
+pub(super) fn opens_field(code: &str) -> bool {
+    code.match_indices("getline").any(|(at, name)| {
+        let rest = code.get(at + name.len()..).unwrap_or_default();
+        let variable = rest.trim_start().trim_start_matches(is_part).trim_start();
+        variable.strip_prefix('<').is_some_and(|file| file.trim_start().starts_with('$'))
+    })
+}
+
+/// Whether awk pipes to or from something that is not a text: `$0 | getline`, `print | c`.
+pub(super) fn pipes_hidden(code: &str) -> bool {
+    let bytes = code.as_bytes();
+    code.match_indices('|').any(|(at, _)| {
+        let is_or =
+            bytes.get(at + 1) == Some(&b'|') || at.checked_sub(1).and_then(|at| bytes.get(at)) == Some(&b'|');
+        let before = code.get(..at).unwrap_or_default().trim_end();
+        let after = code.get(at + 1..).unwrap_or_default().trim_start_matches('&').trim_start();
+        let hides_source = after.starts_with("getline") && !before.ends_with('"');
+        let hides_target =
+            !after.starts_with("getline") && (after.starts_with(is_part) || after.starts_with(['$', '(']));
+        !is_or && (hides_source || hides_target)
+    })
 }
 
 /// A recipe as the shell gets it: `$$` is a dollar, and make replaces `$x`, mostly by nothing.
