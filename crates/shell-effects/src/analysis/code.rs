@@ -42,6 +42,13 @@ impl Analyzer<'_> {
 
     /// The same for code that gets further values from its arguments.
     pub(crate) fn inline_code_with(&mut self, interpreter: &str, mut text: String, more: Vec<Field>) {
+        if let Some(directory) = inline_calls::directory_of(&text) {
+            // It may go there before or after.
+            let again = text.replacen("chdir", "chdir to", 1);
+            self.in_directory([&Field::literal(directory)], |analyzer| {
+                analyzer.inline_code_with(interpreter, again, more.clone());
+            });
+        }
         let mut given = self.given_values(interpreter, &text);
         given.extend(more);
         let computed = self.computed_by_code(interpreter, &text, &given);
@@ -78,9 +85,11 @@ impl Analyzer<'_> {
         for pattern in &computed.patterns {
             self.touch(Access::Read, &Field::glob(pattern.clone()), command);
         }
-        if access.writes && !computed.patterns.is_empty() {
+        let mut patterns = computed.removed;
+        patterns.extend(computed.patterns);
+        if access.writes && !patterns.is_empty() {
             let (words, bases) = (vec![interpreter.to_owned()], self.state.bases().to_vec());
-            self.doubt(Doubt::UnknownProgram { words, patterns: computed.patterns, bases });
+            self.doubt(Doubt::UnknownProgram { words, patterns, bases });
         }
         if computed.opens_hidden {
             let file = Field::unknown("a file whose name the code computes");

@@ -11,7 +11,8 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::Field;
 use crate::programs::inline_calls::notations::{
-    escapes, in_backticks, opens_field, piped, pipes_hidden, recipes, tcl,
+    escapes, in_backticks, opens_computed, opens_field, piped, pipes_hidden, recipes, tcl,
+    written_directories,
 };
 use crate::programs::inline_calls::runners::{MOVED, RUNNERS, Runner, RunnerArguments};
 use crate::programs::inline_calls::texts::{Arguments, literal};
@@ -104,33 +105,12 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
         found.push(InlineCall::Words(["nc", "-e", "/bin/sh"].map(Field::literal).into()));
     }
     let language = SourceLanguage::of(interpreter);
-    if let Some(SourceLanguage::Julia | SourceLanguage::Perl | SourceLanguage::Php | SourceLanguage::Ruby) =
-        language
-    {
-        let commands = in_backticks(code);
-        hides_call |=
-            commands.iter().any(|call| matches!(call, InlineCall::Text(text) if text.text.contains('$')));
-        found.extend(commands);
-    }
-    match language {
-        Some(SourceLanguage::Tcl) => found.extend(tcl(code)),
-        Some(SourceLanguage::Make) => found.extend(recipes(code)),
-        Some(SourceLanguage::Awk) => {
-            found.extend(piped(code));
-            hides_call |= pipes_hidden(code);
-            if opens_field(code) {
-                let command = analyzer.last_command();
-                analyzer.touch(Access::Read, &Field::unknown("a file that the input names"), command);
-            }
-        }
-        Some(SourceLanguage::Perl | SourceLanguage::Ruby) => found.extend(candidates::pipes(language, code)),
-        // `"CODE".execute()` and `"CODE".!`.
-        Some(SourceLanguage::Groovy) => hides_call |= code.contains(".execute("),
-        Some(SourceLanguage::Scala) => hides_call |= code.contains("sys.process"),
-        Some(SourceLanguage::Python) if interpreter.starts_with("ipython") => found.extend(escapes(code)),
-        _ => {}
-    }
-    hides_call |= found.iter().any(InlineCall::is_bare_shell);
+    computed_names(analyzer, language, code);
+    let (more, hides_more) = notation(interpreter, language, code);
+    found.extend(more);
+    hides_call |= hides_more;
+    // What the code is given or computes may be a part of what it runs.
+    hides_call |= found.iter().any(InlineCall::is_bare_shell) || !found.is_empty() && !given.is_empty();
     if found.len() > MAX_CALLS {
         analyzer.doubt(Doubt::TooMany("calls in code"));
     }
@@ -140,6 +120,56 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
     if hides_call {
         candidates::run(analyzer, language, code, given);
     }
+}
+
+/// Files whose names awk and Tcl compute from what they read.
+fn computed_names(analyzer: &mut Analyzer<'_>, language: Option<SourceLanguage>, code: &str) {
+    let command = analyzer.last_command();
+    match language {
+        Some(SourceLanguage::Tcl) if opens_computed(code) => {
+            analyzer.touch(Access::Read, &Field::unknown("a file whose name the code computes"), command);
+        }
+        Some(SourceLanguage::Awk) => {
+            for directory in written_directories(code) {
+                analyzer.touch(Access::Write, &Field::literal(format!("{directory}name")), command);
+            }
+            if opens_field(code) {
+                analyzer.touch(Access::Read, &Field::unknown("a file that the input names"), command);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What code runs in a notation of its language, and whether it hides some of that.
+fn notation(interpreter: &str, language: Option<SourceLanguage>, code: &str) -> (Vec<InlineCall>, bool) {
+    let (mut found, mut hides_call) = (Vec::new(), false);
+    if let Some(SourceLanguage::Julia | SourceLanguage::Perl | SourceLanguage::Php | SourceLanguage::Ruby) =
+        language
+    {
+        let commands = in_backticks(code);
+        hides_call |=
+            commands.iter().any(|call| matches!(call, InlineCall::Text(text) if text.text.contains('$')));
+        found.extend(commands);
+    }
+    match language {
+        Some(SourceLanguage::Tcl) => {
+            found.extend(tcl(code));
+            hides_call |= code.contains("exec") && code.contains('$');
+        }
+        Some(SourceLanguage::Make) => found.extend(recipes(code)),
+        Some(SourceLanguage::Awk) => {
+            found.extend(piped(code));
+            hides_call |= pipes_hidden(code);
+        }
+        Some(SourceLanguage::Perl | SourceLanguage::Ruby) => found.extend(candidates::pipes(language, code)),
+        // `"CODE".execute()` and `"CODE".!`.
+        Some(SourceLanguage::Groovy) => hides_call |= code.contains(".execute("),
+        Some(SourceLanguage::Scala) => hides_call |= code.contains("sys.process"),
+        Some(SourceLanguage::Python) if interpreter.starts_with("ipython") => found.extend(escapes(code)),
+        _ => {}
+    }
+    (found, hides_call)
 }
 
 /// Functions that run code of the same language.
@@ -203,6 +233,13 @@ impl InlineCall {
             InlineCall::Words(words) => !words.iter().all(Field::is_literal),
         }
     }
+}
+
+/// The directory to which code goes first: `os.chdir('x')`.
+pub(crate) fn directory_of(code: &str) -> Option<String> {
+    let rest = code.split_once("chdir")?.1.trim_start_matches([' ', '(']);
+    let (directory, _) = literal(rest)?;
+    if directory.is_literal() { Some(directory.text) } else { None }
 }
 
 fn is_part(c: char) -> bool {
@@ -407,7 +444,8 @@ fn call(takes: RunnerArguments, rest: &str) -> Option<InlineCall> {
     let is_text = match takes {
         RunnerArguments::Text => true,
         RunnerArguments::TextOrWords => !arguments.is_list && words.len() == 1,
-        _ => false,
+        // `spawn('ls -l', {shell: true})`
+        _ => !arguments.is_list && words.len() == 1 && first.text.contains(' '),
     };
     Some(if is_text { InlineCall::Text(first.clone()) } else { InlineCall::Words(words) })
 }

@@ -50,8 +50,12 @@ fn end_list(list: &mut Vec<Field>, found: &mut Vec<InlineCall>) {
     }
 }
 
-/// `q(…)`, `qq{…}`, `qw[…]`.
+/// `q(…)`, `qq{…}`, `qw[…]` of Perl, `{…}` of Tcl.
 fn perl_text(language: Option<SourceLanguage>, code: &str) -> Option<(Field, &str)> {
+    if language == Some(SourceLanguage::Tcl) {
+        let (text, after) = code.strip_prefix('{')?.split_once('}')?;
+        return if text.contains('{') { None } else { Some((Field::literal(text), after)) };
+    }
     if language != Some(SourceLanguage::Perl) {
         return None;
     }

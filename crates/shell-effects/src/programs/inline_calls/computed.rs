@@ -5,8 +5,11 @@ mod decoding;
 mod folding;
 mod tokens;
 
+use std::collections::{HashMap, HashSet};
+
 use self::folding::fold;
 use self::tokens::{Token, tokens};
+use crate::percent::percent_decoded;
 
 /// Code with more tokens is not folded, which is a doubt.
 const MAX_TOKENS: usize = 20_000;
@@ -16,6 +19,8 @@ const MAX_ROUNDS: usize = 6;
 const MAX_TEXT: usize = 16 << 10;
 /// Variables with longer texts are not replaced by them.
 const MAX_VALUE: usize = 512;
+/// Lists with more tokens are not known.
+const MAX_LIST: usize = 64;
 /// More text than this is a doubt.
 const MAX_TOTAL: usize = 256 << 10;
 
@@ -26,6 +31,8 @@ pub(crate) struct Computed {
     pub(crate) texts: Vec<String>,
     /// Patterns whose matches the code asks for.
     pub(crate) patterns: Vec<String>,
+    /// Patterns of the files in directories that it goes through and deletes something in.
+    pub(crate) removed: Vec<String>,
     /// Whether a file is opened whose name is decoded or read, and not known.
     pub(crate) opens_hidden: bool,
     /// Not all of the code was looked at.
@@ -34,12 +41,27 @@ pub(crate) struct Computed {
 
 /// What code computes, as far as it can be known without running it.
 pub(crate) fn computed(code: &str) -> Computed {
+    let mut found = of_code(code);
+    // Texts may be code, and addresses of files.
+    for text in tokens(code, 0).iter().filter_map(Token::text) {
+        if text.len() > 8 && text.contains(['"', '\'']) {
+            found.texts.extend(of_code(text).texts);
+        }
+        if text.contains("file:") && text.contains('%') {
+            found.texts.push(percent_decoded(text).into_owned());
+        }
+    }
+    found.is_cut |= found.texts.iter().map(String::len).sum::<usize>() > MAX_TOTAL;
+    found
+}
+
+fn of_code(code: &str) -> Computed {
     let mut items = tokens(code, 0);
-    let written: std::collections::HashSet<String> =
-        items.iter().filter_map(Token::text).map(str::to_owned).collect();
-    let is_cut = items.len() > MAX_TOKENS;
-    items.truncate(MAX_TOKENS);
+    let written: HashSet<String> = items.iter().filter_map(Token::text).map(str::to_owned).collect();
+    let mut is_cut = false;
     for _ in 0..MAX_ROUNDS {
+        is_cut |= items.len() > MAX_TOKENS;
+        items.truncate(MAX_TOKENS);
         let (folded, is_folded) = fold(&items);
         let (valued, is_valued) = with_values(&folded);
         items = valued;
@@ -54,49 +76,106 @@ pub(crate) fn computed(code: &str) -> Computed {
     let mut texts: Vec<String> = made.collect();
     texts.sort_unstable();
     texts.dedup();
-    let is_cut = is_cut || texts.iter().map(String::len).sum::<usize>() > MAX_TOTAL;
-    Computed { texts, patterns: patterns(&items), opens_hidden: opens_hidden(&items), is_cut }
+    let mut patterns = patterns(&items);
+    patterns.extend(listed(&items, &["fsdir"], SQL_READING));
+    let removed = listed(&items, WALKING, DELETING);
+    Computed { texts, patterns, removed, opens_hidden: opens_hidden(&items), is_cut }
 }
 
-/// Replaces names by the texts that they were last set to. Also says whether there were any.
+/// What names were last set to.
+#[derive(Default)]
+struct Values {
+    known: HashMap<String, Vec<Token>>,
+    /// The value before, up to the end of the statement that sets another one: `c = c "x"`.
+    before: Option<(String, Vec<Token>)>,
+}
+
+impl Values {
+    fn get(&self, name: &str) -> Option<&Vec<Token>> {
+        let old = || Some(&self.before.as_ref().filter(|(old, _)| old == name)?.1);
+        self.known.get(name).or_else(old)
+    }
+
+    /// A statement sets a name: `n = 'a'`, `n += 'a'`, `n = ['a', 'b']`.
+    fn set(&mut self, name: &str, adds: bool, rest: &[Token]) {
+        let old = self.known.remove_entry(name);
+        let Some(value) = value_at(rest) else {
+            self.before = old;
+            return;
+        };
+        let value = match (adds, old, value) {
+            (true, Some((_, old)), [Token::Text { text, .. }]) => match old.as_slice() {
+                [Token::Text { text: old, .. }] => vec![Token::made(format!("{old}{text}"))],
+                _ => return,
+            },
+            (true, ..) => return,
+            (false, _, value) => value.to_vec(),
+        };
+        let length: usize = value.iter().filter_map(Token::text).map(str::len).sum();
+        if length <= MAX_VALUE && value.len() <= MAX_LIST {
+            self.known.insert(name.to_owned(), value);
+        }
+    }
+}
+
+/// The text or the list of texts that a statement starts with, if that is all of its value.
+fn value_at(rest: &[Token]) -> Option<&[Token]> {
+    let length = match rest.first()? {
+        Token::Text { .. } => 1,
+        Token::Sign('[' | '(') => {
+            let is_item =
+                |item: &&Token| matches!(item, Token::Text { .. } | Token::Number(_) | Token::Sign(','));
+            let count = rest.iter().skip(1).take(MAX_LIST).take_while(is_item).count();
+            if !matches!(rest.get(count + 1), Some(Token::Sign(']' | ')'))) {
+                return None;
+            }
+            count + 2
+        }
+        _ => return None,
+    };
+    match rest.get(length) {
+        None | Some(Token::Sign(';' | '\n' | ',' | ')' | '}')) => rest.get(..length),
+        Some(_) => None,
+    }
+}
+
+/// Replaces names by what they were last set to. Also says whether there were any.
 fn with_values(items: &[Token]) -> (Vec<Token>, bool) {
-    let mut values: std::collections::HashMap<String, String> = std::collections::HashMap::new();
-    // The value before, up to the end of the statement that sets another one: `c = c "x"`.
-    let mut before: Option<(String, String)> = None;
+    let mut values = Values::default();
     let mut out: Vec<Token> = Vec::with_capacity(items.len());
     let mut is_changed = false;
     for (at, item) in items.iter().enumerate() {
         let Token::Name(name) = item else {
             if matches!(item, Token::Sign(';' | '\n' | '}')) {
-                before = None;
+                values.before = None;
             }
             out.push(item.clone());
             continue;
         };
         let is_sign = |at: usize, sign: char| items.get(at) == Some(&Token::Sign(sign));
-        let is_set = is_sign(at + 1, '=') && !is_sign(at + 2, '=') && !is_sign(at + 2, '>');
+        let adds = (is_sign(at + 1, '+') || is_sign(at + 1, '.')) && is_sign(at + 2, '=');
+        let equals = at + 1 + usize::from(adds);
+        let is_set = is_sign(equals, '=') && !is_sign(equals + 1, '=') && !is_sign(equals + 1, '>');
         let is_member = at.checked_sub(1).is_some_and(|before| is_sign(before, '.'));
         if is_set && !is_member {
-            let ends = |at: usize| match items.get(at) {
-                None => true,
-                Some(Token::Sign(sign)) => matches!(sign, ';' | '\n' | ',' | ')' | '}'),
-                Some(_) => false,
-            };
-            match items.get(at + 2) {
-                Some(Token::Text { text, .. }) if ends(at + 3) && text.len() <= MAX_VALUE => {
-                    values.insert(name.clone(), text.clone());
-                }
-                _ => before = values.remove_entry(name),
-            }
+            values.set(name, adds, items.get(equals + 1..).unwrap_or_default());
         }
-        let is_called = is_sign(at + 1, '(');
-        let old = before.as_ref().filter(|(old, _)| old == name).map(|(_, text)| text);
-        match values.get(name).or(old) {
-            Some(text) if !is_set && !is_member && !is_called => {
-                out.push(Token::Text { text: text.clone(), is_made: false });
+        match values.get(name) {
+            Some(value) if !is_set && !is_member && !is_sign(at + 1, '(') => {
                 is_changed = true;
+                // `@list` of Perl is its items.
+                let is_list = out.last() == Some(&Token::Sign('@')) && value.len() > 2;
+                if is_list {
+                    out.pop();
+                    out.extend(value.get(1..value.len() - 1).unwrap_or_default().iter().cloned());
+                } else {
+                    out.extend(value.iter().cloned());
+                }
             }
             _ => out.push(item.clone()),
+        }
+        if out.len() > 4 * MAX_TOKENS {
+            break;
         }
     }
     (out, is_changed)
@@ -124,6 +203,59 @@ fn patterns(items: &[Token]) -> Vec<String> {
         if is_listed {
             found.push(text.clone());
         }
+    }
+    if uses_files(items) { found } else { Vec::new() }
+}
+
+/// Whether code does more than list files.
+fn uses_files(items: &[Token]) -> bool {
+    const USING: &[&str] = &[
+        "ARGV",
+        "Popen",
+        "call",
+        "check_output",
+        "execFileSync",
+        "execSync",
+        "fileinput",
+        "read",
+        "read_bytes",
+        "read_text",
+        "run",
+        "spawnSync",
+        "system",
+        "touch",
+        "write_bytes",
+        "write_text",
+    ];
+    items.iter().any(|item| {
+        matches!(item, Token::Name(name) if name != "Path" && (USING.contains(&name.as_str()) || OPENERS.contains(&name.as_str())))
+    })
+}
+
+/// Functions that go through a directory, and those that delete or move what they are given.
+const WALKING: &[&str] = &["iterdir", "listdir", "opendir", "readdir", "readdirSync", "scandir"];
+const DELETING: &[&str] = &["renameSync", "rmSync", "rmdirSync", "rmtree", "unlink", "unlinkSync"];
+/// What gives the contents of the files that sqlite lists: `select data from fsdir('.')`.
+const SQL_READING: &[&str] = &["data", "readfile"];
+
+/// Patterns of the files in the directories that code lists by one of these functions, if it uses another one besides.
+fn listed(items: &[Token], listing: &[&str], using: &[&str]) -> Vec<String> {
+    // `remove` alone is also a method of lists.
+    let is_owned = |part: &[Token]| {
+        matches!(part, [Token::Name(owner), Token::Sign('.'), Token::Name(name)]
+            if owner == "os" && matches!(name.as_str(), "remove" | "rename"))
+    };
+    let is_used =
+        items.iter().any(|item| matches!(item, Token::Name(name) if using.contains(&name.as_str())))
+            || using == DELETING && items.windows(3).any(is_owned);
+    let mut found = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        if !is_used || !matches!(item, Token::Name(name) if listing.contains(&name.as_str())) {
+            continue;
+        }
+        let near = items.get(at.saturating_sub(3)..items.len().min(at + 4)).unwrap_or_default();
+        let directory = near.iter().rev().find_map(Token::text).unwrap_or(".").trim_end_matches('/');
+        found.extend([format!("{directory}/*"), format!("{directory}/.*")]);
     }
     found
 }
@@ -246,6 +378,17 @@ mod tests {
             ("open('.ENV'.lower())", ".env"),
             ("open('a/.env'[2:])", ".env"),
             ("a='.e';b='nv';open(a+b)", ".env"),
+            ("n='.e';n+='nv';open(n)", ".env"),
+            ("n=['.e','nv'];open(''.join(n))", ".env"),
+            ("n=('.e','nv');open('%s%s'%n)", ".env"),
+            ("@n=(\".e\",\"nv\");open F,join\"\",@n", ".env"),
+            ("open('{a}env'.format(a='.'))", ".env"),
+            ("open(re.sub('x','e','.xnv'))", ".env"),
+            ("open(os.extsep+'env')", ".env"),
+            ("open(bytes((46,101,110,118)))", ".env"),
+            ("urlopen('file:///%2eenv')", "file:///.env"),
+            ("new Worker('f(\\'.e\\'+\\'nv\\')',{eval:true})", ".env"),
+            ("select readfile(x'2e656e76')", ".env"),
             ("a = '.e'\nb = 'nv'\nopen(a + b)", ".env"),
             ("os.path.join('gen','a')", "gen/a"),
             ("Path('gen') / 'a'", "gen/a"),
@@ -307,11 +450,12 @@ mod tests {
     #[test]
     fn patterns_of_code_are_those_that_it_lists_files_by() {
         for (code, expected) in [
-            ("glob.glob('.e*')", vec![".e*"]),
-            ("Path('.').rglob('kee' + 'p*')", vec!["keep*"]),
+            ("open(glob.glob('.e*')[0])", vec![".e*"]),
+            ("print(glob.glob('.e*'))", vec![]),
+            ("[p.unlink() for p in Path('.').rglob('kee' + 'p*')]", vec!["keep*"]),
             ("unlink glob \"kee*\"", vec!["kee*"]),
             ("unlink <kee*>", vec!["kee*"]),
-            ("Dir['*.rb']", vec!["*.rb"]),
+            ("File.read(open Dir['*.rb'][0])", vec!["*.rb"]),
             ("re.sub('.*', '', x)", vec![]),
             ("print(a < 3 and b*2 > 1)", vec![]),
         ] {

@@ -89,7 +89,7 @@ pub(super) fn tcl(code: &str) -> Vec<InlineCall> {
 /// A command of Tcl up to its end. Braces quote, and `{*}[list …]` is its words.
 fn tcl_command(code: &str, ends_at_quote: bool) -> String {
     let (mut text, mut depth, mut is_quoted) = (String::new(), 0_usize, false);
-    let code = code.replace("{*}[list ", " ").replace('[', "$(tcl) ");
+    let code = code.replace("{*}[list ", " ").replace('[', "$(tcl) ").replace("<<", "<<<");
     for c in code.chars() {
         match c {
             '"' if depth == 0 && ends_at_quote => break,
@@ -120,12 +120,37 @@ pub(super) fn escapes(code: &str) -> Vec<InlineCall> {
     code.split(['\n', ';']).filter_map(code_of).collect()
 }
 
-/// Whether awk opens a file that a field of its input names: `getline < $1`, `print > $2`.
+/// Whether awk opens a file that a field of its input names: `getline < $1`, `f = $0; getline < f`, `ARGV[2] = $1`.
 pub(super) fn opens_field(code: &str) -> bool {
-    code.match_indices("getline").any(|(at, name)| {
+    let compact: String = code.chars().filter(|c| !c.is_whitespace()).collect();
+    let is_field = |name: &str| !name.is_empty() && compact.contains(&format!("{name}=$"));
+    let reads = code.match_indices("getline").any(|(at, name)| {
         let rest = code.get(at + name.len()..).unwrap_or_default();
         let variable = rest.trim_start().trim_start_matches(is_part).trim_start();
-        variable.strip_prefix('<').is_some_and(|file| file.trim_start().starts_with('$'))
+        variable.strip_prefix('<').map(str::trim_start).is_some_and(|file| {
+            file.starts_with('$') || is_field(file.split(|c| !is_part(c)).next().unwrap_or_default())
+        })
+    });
+    reads || compact.contains("ARGV[") && compact.contains("]=$")
+}
+
+/// The directories in which awk writes files that it names itself: `print > "out/" $1`.
+pub(super) fn written_directories(code: &str) -> Vec<String> {
+    let written = code.match_indices('>').filter_map(|(at, _)| {
+        let rest = code.get(at + 1..)?.trim_start_matches(['>', ' ', '(']);
+        let (text, after) = literal(rest)?;
+        let is_joined = after.trim_start().starts_with(|c: char| c == '$' || is_part(c));
+        if is_joined && text.text.ends_with('/') { Some(text.text) } else { None }
+    });
+    written.collect()
+}
+
+/// Whether Tcl opens a file whose name it computes: `open $f`, `open .e[format nv]`.
+pub(super) fn opens_computed(code: &str) -> bool {
+    code.match_indices("open ").any(|(at, name)| {
+        let rest = code.get(at + name.len()..).unwrap_or_default();
+        let word = rest.split([' ', '\n', ';', ']']).next().unwrap_or_default();
+        word.contains(['$', '[']) && !word.starts_with('|')
     })
 }
 
@@ -170,6 +195,7 @@ pub(super) fn in_backticks(code: &str) -> Vec<InlineCall> {
         .split('`')
         .skip(1)
         .step_by(2)
+        .map(|text| text.trim_end_matches('\\'))
         .filter(|text| !text.trim().is_empty())
         .map(|text| InlineCall::Text(Field::literal(text)))
         .collect();
@@ -179,7 +205,8 @@ pub(super) fn in_backticks(code: &str) -> Vec<InlineCall> {
             Some('(') => ')',
             Some('{') => '}',
             Some('[') => ']',
-            Some(other @ ('|' | '/' | '!' | '~')) => other,
+            Some('<') => '>',
+            Some(other @ ('|' | '/' | '!' | '~' | '"' | '\'' | '#' | ',')) => other,
             _ => continue,
         };
         let text = rest.get(1..).and_then(|inner| inner.split_once(close)).map(|(text, _)| text);

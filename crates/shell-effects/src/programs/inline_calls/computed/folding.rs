@@ -66,6 +66,11 @@ fn reduced(out: &[Token], rest: &[Token]) -> Option<(usize, String)> {
             _ => None,
         },
         Token::Name(name) => match out {
+            [.., Token::Name(owner), Token::Sign('.'), _]
+                if matches!(owner.as_str(), "os" | "path" | "string") =>
+            {
+                Some((out.len() - 3, constant(name)?.to_owned()))
+            }
             // `'vne.'.reverse` of Ruby.
             [.., Token::Text { text, .. }, Token::Sign('.'), _]
                 if rest.first() != Some(&Token::Sign('(')) =>
@@ -84,6 +89,18 @@ fn reduced(out: &[Token], rest: &[Token]) -> Option<(usize, String)> {
     }
 }
 
+/// Constants of modules.
+fn constant(name: &str) -> Option<&'static str> {
+    match name {
+        "curdir" | "extsep" => Some("."),
+        "pardir" => Some(".."),
+        "sep" => Some("/"),
+        "ascii_lowercase" => Some("abcdefghijklmnopqrstuvwxyz"),
+        "ascii_uppercase" => Some("ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+        _ => None,
+    }
+}
+
 /// `'a' + 'b'`, `"a" . "b"`, `'a' || 'b'`, `"a" "b"`, `Path('a') / 'b'`, `'%s' % 'a'`.
 fn joined(out: &[Token], rest: &[Token]) -> Option<(usize, String)> {
     // What follows belongs to the last text alone.
@@ -96,6 +113,11 @@ fn joined(out: &[Token], rest: &[Token]) -> Option<(usize, String)> {
     let last = last.text()?;
     if binds {
         return None;
+    }
+    // `x'2e656e76'` of SQL.
+    if let [.., Token::Name(name)] = before {
+        let is_hex = name.eq_ignore_ascii_case("x") && !last.is_empty();
+        return if is_hex { Some((out.len() - 2, applied("fromhex", last, &[])?)) } else { None };
     }
     let (start, text, between) = match before {
         [.., Token::Text { text, .. }] => (out.len() - 2, text, ""),
@@ -141,11 +163,11 @@ fn is_chr(out: &[Token]) -> bool {
 /// The values of a list: `'a', 'b'`, and `['a', 'b']`.
 fn values(tokens: &[Token]) -> Option<Vec<Value>> {
     let value = |part: &[Token]| match part {
-        [one] => Value::of(one),
+        [one] | [Token::Name(_), Token::Sign('='), one] => Value::of(one),
         _ => None,
     };
-    let plain: Vec<Token> =
-        tokens.iter().filter(|token| !matches!(token, Token::Sign('[' | ']'))).cloned().collect();
+    let is_bracket = |token: &&Token| matches!(token, Token::Sign('[' | ']' | '(' | ')'));
+    let plain: Vec<Token> = tokens.iter().filter(|token| !is_bracket(token)).cloned().collect();
     if plain.is_empty() {
         return Some(Vec::new());
     }
@@ -156,15 +178,19 @@ fn values(tokens: &[Token]) -> Option<Vec<Value>> {
 /// Where the bracket opens that the last token closes, if only values are between them.
 fn opening(out: &[Token], open: char) -> Option<usize> {
     let (_, inner) = out.split_last()?;
-    let is_inner = |token: &&Token| match token {
-        Token::Text { .. } | Token::Number(_) | Token::Sign(',') => true,
-        Token::Sign('[' | ']') => open == '(',
-        Token::Sign('.' | ':' | '-') => open == '[',
-        _ => false,
-    };
-    let count = inner.iter().rev().take(MAX_ARGUMENTS).take_while(is_inner).count();
-    let at = inner.len().checked_sub(count + 1)?;
-    if inner.get(at) == Some(&Token::Sign(open)) { Some(at) } else { None }
+    let mut depth = 0_usize;
+    for (at, token) in inner.iter().enumerate().rev().take(MAX_ARGUMENTS) {
+        match token {
+            Token::Text { .. } | Token::Number(_) | Token::Sign(',') => {}
+            Token::Sign(sign) if *sign == open && depth == 0 => return Some(at),
+            Token::Sign(')') if open == '(' => depth += 1,
+            Token::Sign('(') if open == '(' => depth -= 1,
+            Token::Sign('[' | ']' | '=') | Token::Name(_) if open == '(' => {}
+            Token::Sign('.' | ':' | '-') if open == '[' => {}
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// `NAME(…)`, `'…'.NAME(…)`, `['…'].NAME(…)`, `'…' % (…)`, `(…)`.
@@ -228,7 +254,11 @@ fn function(name: &str, owner: &str, values: &[Value]) -> Option<String> {
         }
         "join" if matches!(owner, "path" | "File" | "Path") => Some(texts(values).join("/")),
         "join" | "implode" if !more.is_empty() => Some(more_texts.join(first.text()?)),
-        "sprintf" => formatted(first.text()?, more),
+        "sub" if owner == "re" => match more_texts.as_slice() {
+            [to, text, ..] => Some(text.replace(first.text()?, to)),
+            _ => None,
+        },
+        "printf" | "sprintf" => formatted(first.text()?, more),
         "pack" => match (first.text()?, more) {
             ("C*" | "U*" | "c*" | "W*", codes) => characters(codes),
             (encoding, [text]) => applied("pack", text.text()?, &[encoding]),

@@ -21,6 +21,10 @@ pub(super) enum Token {
 }
 
 impl Token {
+    pub(super) fn made(text: String) -> Token {
+        Token::Text { text, is_made: true }
+    }
+
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Token::Text { text, .. } => Some(text),
