@@ -10,7 +10,7 @@ use crate::programs::languages::SourceLanguage;
 use crate::programs::program::Stdin;
 use crate::programs::{attributes, code_access, code_exclusions, editors, inline_calls};
 use crate::syntax::parser::is_name;
-use crate::{Access, CodeAccess, CodeLanguage, Doubt};
+use crate::{Access, CodeAccess, CodeLanguage, Doubt, Target};
 
 /// The limit on copies of copies: loops multiply them.
 const MAX_COPIES: usize = 2;
@@ -42,18 +42,63 @@ impl Analyzer<'_> {
 
     /// The same for code that gets further values from its arguments.
     pub(crate) fn inline_code_with(&mut self, interpreter: &str, mut text: String, more: Vec<Field>) {
+        if let Some(directory) = inline_calls::directory_of(&text) {
+            // It may go there before or after.
+            let again = text.replacen("chdir", "chdir to", 1);
+            self.in_directory([&Field::literal(directory)], |analyzer| {
+                analyzer.inline_code_with(interpreter, again, more.clone());
+            });
+        }
         let mut given = self.given_values(interpreter, &text);
         given.extend(more);
-        inline_calls::run_calls(self, interpreter, &text, &given);
+        let computed = self.computed_by_code(interpreter, &text, &given);
+        let texts: Vec<Field> =
+            given.iter().cloned().chain(computed.iter().map(|text| Field::literal(text.as_str()))).collect();
+        inline_calls::run_calls(self, interpreter, &text, &texts);
         editors::run_commands(self, interpreter, &text);
         self.unpacked_by_code(&text);
         self.run_by_code(interpreter, &text);
         let joined = inline_calls::joined_texts(&text);
-        let values: Vec<String> = given.iter().map(Field::shown).chain(joined).collect();
+        let computed = computed.into_iter().filter(|text| !joined.contains(text));
+        let values: Vec<String> =
+            given.iter().map(Field::shown).chain(joined.iter().cloned()).chain(computed).collect();
         if !values.is_empty() {
             text = format!("{text}\n{}{}", attributes::END, values.join("\n"));
         }
         self.doubt_code(interpreter, CodeLanguage::Other, text);
+    }
+
+    /// Texts that code computes, and the files that it finds by them.
+    fn computed_by_code(&mut self, interpreter: &str, text: &str, given: &[Field]) -> Vec<String> {
+        if !self.work(text.len()) {
+            return Vec::new();
+        }
+        // It may evaluate what it is given.
+        let all: Vec<String> =
+            std::iter::once(text.to_owned()).chain(given.iter().map(Field::shown)).collect();
+        let computed = inline_calls::computed(&all.join("\n"));
+        if computed.is_cut {
+            self.doubt(Doubt::TooMany("texts in code"));
+        }
+        let command = self.last_command();
+        let access = code_access::of(interpreter, text);
+        for pattern in &computed.patterns {
+            self.touch(Access::Read, &Field::glob(pattern.clone()), command);
+        }
+        let mut patterns = computed.removed;
+        patterns.extend(computed.patterns);
+        if access.writes && !patterns.is_empty() {
+            let (words, bases) = (vec![interpreter.to_owned()], self.state.bases().to_vec());
+            self.doubt(Doubt::UnknownProgram { words, patterns, bases });
+        }
+        if computed.opens_hidden {
+            let file = Field::unknown("a file whose name the code computes");
+            self.touch(Access::Read, &file, command);
+            if access.writes {
+                self.touch(Access::Write, &file, command);
+            }
+        }
+        computed.texts
     }
 
     /// Archives that code unpacks: `extractall()`, `shutil.unpack_archive(…)`.
@@ -89,8 +134,8 @@ impl Analyzer<'_> {
         let program = self.program(interpreter);
         let is_interpreter = program.is_some_and(|program| program.stdin == Stdin::Code);
         let is_awk = program.is_some_and(|program| program.language == Some(SourceLanguage::Awk));
-        let reads_names =
-            is_interpreter || is_awk && ["getline", "system(", ">"].iter().any(|name| text.contains(name));
+        let reads_names = is_interpreter
+            || is_awk && ["getline", "system(", ">", "|"].iter().any(|name| text.contains(name));
         if reads_names
             && let Stream::Text(printed) = &self.scope.input
             && !printed.text.text.contains(text)
@@ -147,12 +192,16 @@ impl Analyzer<'_> {
         self.doubt(Doubt::UnknownScript { interpreter: interpreter.to_owned(), command });
     }
 
-    /// Runs something whose commands count, but whose effects and doubts do not.
+    /// Runs something whose commands count, but whose effects and doubts do not, except on files that patterns match.
     pub(crate) fn only_commands(&mut self, run: impl FnOnce(&mut Self)) {
         let (effects, doubts) = (self.script.effects.len(), self.script.doubts.len());
         let side_effects = self.script.side_effects.len();
         run(self);
-        self.script.effects.truncate(effects);
+        let mut at = 0;
+        self.script.effects.retain(|effect| {
+            at += 1;
+            at <= effects || matches!(effect.target, Target::Glob(_) | Target::Trees(_))
+        });
         self.script.side_effects.truncate(side_effects);
         // What ends the analysis stays.
         let mut at = 0;

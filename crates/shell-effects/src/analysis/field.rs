@@ -46,6 +46,10 @@ impl Field {
         Field::new(text, FieldKind::Unknown)
     }
 
+    pub(crate) fn glob(pattern: impl Into<String>) -> Field {
+        Field::new(pattern, FieldKind::Glob)
+    }
+
     pub(crate) fn is_literal(&self) -> bool {
         self.kind == FieldKind::Literal
     }

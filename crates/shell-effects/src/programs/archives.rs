@@ -75,7 +75,9 @@ fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         for member in &members {
             if creates {
                 analyzer.touch_tree(Access::Read, member, call.command);
-                if arguments.has(&["--remove-files"]) {
+                let removes = arguments.has(&["--remove-files"])
+                    || analyzer.state.exports.values("TAR_OPTIONS").any(|more| more.contains("--remove-f"));
+                if removes {
                     analyzer.touch_tree(Access::Delete, member, call.command);
                 }
             } else if extracts {

@@ -9,7 +9,8 @@ use crate::programs::languages::SourceLanguage;
 use crate::programs::program::{Program, special};
 
 pub(crate) const COMPILERS: &[Program] = &[
-    special(&["c++", "cc", "clang", "clang++", "cpp", "g++"], "", compile).language(SourceLanguage::Compiled),
+    special(&["c++", "cc", "clang", "clang++", "g++"], "", compile).language(SourceLanguage::Compiled),
+    special(&["cpp"], "", compile).interprets(SourceLanguage::Compiled),
     special(&["as", "ld", "ld.bfd", "ld.gold", "ld.lld", "lld"], "", link),
 ];
 
@@ -33,6 +34,7 @@ fn compile(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     if call.arguments.operands.iter().any(|operand| operand.text == "-")
         || call.fields.iter().any(|field| field.text == "-")
+        || call.name == "cpp" && call.arguments.operands.is_empty()
     {
         analyzer.code_from_input("c", Language::Other);
     }

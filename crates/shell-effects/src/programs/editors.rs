@@ -1,6 +1,5 @@
 //! Editors, which may write the files that they open, and formatters.
 
-use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::{Field, FieldKind};
@@ -10,6 +9,7 @@ use crate::programs::program::{
     Action, Formatting, Program, Stdin, Subcommand, SubcommandAction, each, special,
 };
 use crate::programs::start_up;
+use crate::{Access, Doubt};
 
 /// Vi and its variants, including the names in Debian.
 #[rustfmt::skip]
@@ -91,9 +91,11 @@ fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for file in keys.iter().flat_map(|keys| keys.values(&["-s"])) {
         analyzer.reads(file, call.command);
     }
-    for code in arguments.code(call.program.options) {
-        analyzer.inline_code(call.name, code.shown());
-    }
+    let codes: Vec<String> = arguments.code(call.program.options).map(Field::shown).collect();
+    let directory = codes.iter().flat_map(|code| code.split('|')).find_map(directory_in).map(Field::literal);
+    analyzer.in_directory(directory.as_ref().filter(|_| is_vi), |analyzer| {
+        codes.into_iter().for_each(|code| analyzer.inline_code(call.name, code));
+    });
     for file in arguments.values(&["-S", "-s", "-u", "-l", "--load"]) {
         if is_descriptor(file) {
             analyzer.code_from_process(call.name, Language::Other, &[]);
@@ -116,6 +118,12 @@ fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         start_up::files(analyzer, call);
     }
     opened(analyzer, call, arguments, &files);
+}
+
+/// The directory to which a command of vi goes.
+fn directory_in(command: &str) -> Option<&str> {
+    let (name, directory) = command.trim_start_matches([' ', ':']).split_once(' ')?;
+    if matches!(name, "cd" | "chdir" | "lc" | "lcd" | "tc" | "tcd") { Some(directory.trim()) } else { None }
 }
 
 /// The files that an editor opens, and its log.
@@ -178,6 +186,7 @@ pub(crate) fn run_commands(analyzer: &mut Analyzer<'_>, editor: &str, commands: 
     if !is_vi {
         return;
     }
+    opening_commands(analyzer, editor, commands);
     for start in RUNNING {
         for (at, start) in commands.match_indices(start) {
             let before = commands.get(..at).unwrap_or_default();
@@ -185,12 +194,47 @@ pub(crate) fn run_commands(analyzer: &mut Analyzer<'_>, editor: &str, commands: 
             if before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
                 continue;
             }
-            let code = rest.split('\n').next().unwrap_or_default().trim_start_matches(['[', '\'', '"', ' ']);
+            let line = rest.split('\n').next().unwrap_or_default();
+            if let Some(list) = line.strip_prefix('[') {
+                let texts = list.split(']').next().unwrap_or_default().split(['\'', '"']).skip(1).step_by(2);
+                let words: Vec<Field> = texts.map(Field::literal).collect();
+                analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+                continue;
+            }
+            let code = line.trim_start_matches(['\'', '"', ' ']);
             let code = code.split(['\'', '"']).next().unwrap_or_default().replace("\\ ", " ");
             analyzer.as_part(|analyzer| {
                 analyzer.subshell(|analyzer| analyzer.code(&Field::literal(code), "sh"));
             });
         }
+    }
+}
+
+/// Commands of vi that open each file that a pattern matches.
+const OPENING: &[&str] = &[
+    "ar", "arga", "argadd", "args", "badd", "e", "edit", "ex", "n", "new", "next", "r", "read", "sp",
+    "split", "sv", "sview", "tabe", "tabedit", "tabnew", "vi", "view", "visual", "vnew", "vs", "vsplit",
+];
+
+/// Files that commands of vi open by a pattern, and scripts that they run: `args *.c`, `source FILE`.
+fn opening_commands(analyzer: &mut Analyzer<'_>, editor: &str, commands: &str) {
+    let mut patterns = Vec::new();
+    for command in commands.split(['\n', '|']) {
+        let command = command.trim_start_matches([' ', ':']);
+        let Some((name, rest)) = command.split_once(' ') else { continue };
+        let name = name.trim_end_matches('!');
+        if OPENING.contains(&name) {
+            let words = rest.split_whitespace().filter(|word| word.contains(['*', '?', '[', '{']));
+            patterns.extend(words.map(str::to_owned));
+        }
+        if matches!(name, "so" | "sour" | "source" | "ru" | "runtime") {
+            let command = analyzer.last_command();
+            analyzer.written_code(&Field::literal(rest.trim()), command, "vim", Language::Other);
+        }
+    }
+    if !patterns.is_empty() {
+        let (words, bases) = (vec![editor.to_owned()], analyzer.state.bases().to_vec());
+        analyzer.doubt(Doubt::UnknownProgram { words, patterns, bases });
     }
 }
 

@@ -2,20 +2,25 @@
 //! functions that delete or move files. The code is not parsed: the name of such a function with a following text counts.
 
 mod candidates;
+mod computed;
 mod notations;
 mod runners;
 mod texts;
 
-use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::Field;
-use crate::programs::inline_calls::notations::{escapes, in_backticks, piped, recipes, tcl};
+use crate::programs::inline_calls::notations::{
+    escapes, in_backticks, opens_computed, opens_field, piped, pipes_hidden, recipes, tcl,
+    written_directories,
+};
 use crate::programs::inline_calls::runners::{MOVED, RUNNERS, Runner, RunnerArguments};
 use crate::programs::inline_calls::texts::{Arguments, literal};
 use crate::programs::languages::SourceLanguage;
+use crate::{Access, Doubt};
 
 pub(crate) use crate::programs::inline_calls::candidates::piped_name;
+pub(crate) use crate::programs::inline_calls::computed::computed;
 pub(crate) use crate::programs::inline_calls::notations::with_make_variables;
 pub(crate) use crate::programs::inline_calls::texts::{joined_texts, json_values};
 
@@ -87,29 +92,25 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
         analyzer.doubt_script(interpreter);
     }
     let (mut found, mut hides_call) = calls(interpreter, code);
+    // `getattr(os, 'sys' + 'tem')`
+    hides_call |= given.iter().any(|text| names_runner(interpreter, &text.text));
+    if evaluates(code) {
+        for text in given.iter().filter(|text| !is_wholly_unknown(text)) {
+            let (more, hides_more) = calls(interpreter, &text.text);
+            found.extend(more);
+            hides_call |= hides_more;
+        }
+    }
     if gives_shell(code) {
         found.push(InlineCall::Words(["nc", "-e", "/bin/sh"].map(Field::literal).into()));
     }
     let language = SourceLanguage::of(interpreter);
-    if let Some(SourceLanguage::Julia | SourceLanguage::Perl | SourceLanguage::Php | SourceLanguage::Ruby) =
-        language
-    {
-        let commands = in_backticks(code);
-        hides_call |=
-            commands.iter().any(|call| matches!(call, InlineCall::Text(text) if text.text.contains('$')));
-        found.extend(commands);
-    }
-    match language {
-        Some(SourceLanguage::Tcl) => found.extend(tcl(code)),
-        Some(SourceLanguage::Make) => found.extend(recipes(code)),
-        Some(SourceLanguage::Awk) => found.extend(piped(code)),
-        Some(SourceLanguage::Perl | SourceLanguage::Ruby) => found.extend(candidates::pipes(language, code)),
-        // `"CODE".execute()` and `"CODE".!`.
-        Some(SourceLanguage::Groovy) => hides_call |= code.contains(".execute("),
-        Some(SourceLanguage::Scala) => hides_call |= code.contains("sys.process"),
-        Some(SourceLanguage::Python) if interpreter.starts_with("ipython") => found.extend(escapes(code)),
-        _ => {}
-    }
+    computed_names(analyzer, language, code);
+    let (more, hides_more) = notation(interpreter, language, code);
+    found.extend(more);
+    hides_call |= hides_more;
+    // What the code is given or computes may be a part of what it runs.
+    hides_call |= found.iter().any(InlineCall::is_bare_shell) || !found.is_empty() && !given.is_empty();
     if found.len() > MAX_CALLS {
         analyzer.doubt(Doubt::TooMany("calls in code"));
     }
@@ -119,6 +120,82 @@ pub(crate) fn run_calls(analyzer: &mut Analyzer<'_>, interpreter: &str, code: &s
     if hides_call {
         candidates::run(analyzer, language, code, given);
     }
+}
+
+/// Files whose names awk and Tcl compute from what they read.
+fn computed_names(analyzer: &mut Analyzer<'_>, language: Option<SourceLanguage>, code: &str) {
+    let command = analyzer.last_command();
+    match language {
+        Some(SourceLanguage::Tcl) if opens_computed(code) => {
+            analyzer.touch(Access::Read, &Field::unknown("a file whose name the code computes"), command);
+        }
+        Some(SourceLanguage::Awk) => {
+            for directory in written_directories(code) {
+                analyzer.touch(Access::Write, &Field::literal(format!("{directory}name")), command);
+            }
+            if opens_field(code) {
+                analyzer.touch(Access::Read, &Field::unknown("a file that the input names"), command);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What code runs in a notation of its language, and whether it hides some of that.
+fn notation(interpreter: &str, language: Option<SourceLanguage>, code: &str) -> (Vec<InlineCall>, bool) {
+    let (mut found, mut hides_call) = (Vec::new(), false);
+    if let Some(SourceLanguage::Julia | SourceLanguage::Perl | SourceLanguage::Php | SourceLanguage::Ruby) =
+        language
+    {
+        let commands = in_backticks(code);
+        hides_call |=
+            commands.iter().any(|call| matches!(call, InlineCall::Text(text) if text.text.contains('$')));
+        found.extend(commands);
+    }
+    match language {
+        Some(SourceLanguage::Tcl) => {
+            found.extend(tcl(code));
+            hides_call |= code.contains("exec") && code.contains('$');
+        }
+        Some(SourceLanguage::Make) => found.extend(recipes(code)),
+        Some(SourceLanguage::Awk) => {
+            found.extend(piped(code));
+            hides_call |= pipes_hidden(code);
+        }
+        Some(SourceLanguage::Perl | SourceLanguage::Ruby) => found.extend(candidates::pipes(language, code)),
+        // `"CODE".execute()` and `"CODE".!`.
+        Some(SourceLanguage::Groovy) => hides_call |= code.contains(".execute("),
+        Some(SourceLanguage::Scala) => hides_call |= code.contains("sys.process"),
+        Some(SourceLanguage::Python) if interpreter.starts_with("ipython") => found.extend(escapes(code)),
+        _ => {}
+    }
+    (found, hides_call)
+}
+
+/// Functions that run code of the same language.
+const EVALUATORS: &[&str] = &[
+    "Function",
+    "compile",
+    "eval",
+    "exec",
+    "instance_eval",
+    "interact",
+    "runInNewContext",
+    "runInThisContext",
+    "runcode",
+    "runsource",
+];
+
+fn evaluates(code: &str) -> bool {
+    // `s/x/CODE/ee` of Perl.
+    code.contains("/ee") || code.split(|c| !is_part(c)).any(|word| EVALUATORS.contains(&word))
+}
+
+/// Whether a text is the name of a function that runs programs.
+fn names_runner(interpreter: &str, text: &str) -> bool {
+    let language = SourceLanguage::of(interpreter);
+    let is_named = |runner: &&Runner| runner.takes.runs() && runner.names.contains(&text);
+    RUNNERS.iter().filter(is_named).any(|runner| runner.languages.is_empty() || runner.is_for(language, text))
 }
 
 fn run_call(analyzer: &mut Analyzer<'_>, call: &InlineCall) {
@@ -138,6 +215,17 @@ enum InlineCall {
 }
 
 impl InlineCall {
+    /// Whether it is a shell that reads its commands from what the code writes to it.
+    fn is_bare_shell(&self) -> bool {
+        let mut words = match self {
+            InlineCall::Text(text) => text.text.split(' ').collect::<Vec<_>>(),
+            InlineCall::Words(words) => words.iter().map(|word| word.text.as_str()).collect(),
+        };
+        words.retain(|word| !word.starts_with('-'));
+        let name = words.first().map(|word| word.rsplit('/').next().unwrap_or_default());
+        words.len() == 1 && name.is_some_and(|name| matches!(name, "bash" | "dash" | "ksh" | "sh" | "zsh"))
+    }
+
     /// Whether a part of it is unknown.
     fn has_gap(&self) -> bool {
         match self {
@@ -145,6 +233,13 @@ impl InlineCall {
             InlineCall::Words(words) => !words.iter().all(Field::is_literal),
         }
     }
+}
+
+/// The directory to which code goes first: `os.chdir('x')`.
+pub(crate) fn directory_of(code: &str) -> Option<String> {
+    let rest = code.split_once("chdir")?.1.trim_start_matches([' ', '(']);
+    let (directory, _) = literal(rest)?;
+    if directory.is_literal() { Some(directory.text) } else { None }
 }
 
 fn is_part(c: char) -> bool {
@@ -349,7 +444,8 @@ fn call(takes: RunnerArguments, rest: &str) -> Option<InlineCall> {
     let is_text = match takes {
         RunnerArguments::Text => true,
         RunnerArguments::TextOrWords => !arguments.is_list && words.len() == 1,
-        _ => false,
+        // `spawn('ls -l', {shell: true})`
+        _ => !arguments.is_list && words.len() == 1 && first.text.contains(' '),
     };
     Some(if is_text { InlineCall::Text(first.clone()) } else { InlineCall::Words(words) })
 }

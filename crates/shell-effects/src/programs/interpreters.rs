@@ -255,13 +255,23 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         _ if call.arguments.values_of(flags, b'e').next().is_some() => {
             operands_of_code(analyzer, call, &code, operands);
         }
-        Some(script) if matches!(script.text.as_str(), "eval" | "-") && operands.len() > 1 => {
+        Some(script) if script.text == "eval" && operands.len() > 1 => {
             let text: Vec<String> = operands.iter().skip(1).map(Field::shown).collect();
             analyzer.inline_code(call.name, text.join(" "));
         }
-        Some(script) if is_input(script) => analyzer.code_from_input(call.name, Language::Other),
-        Some(script) if is_descriptor(script) => analyzer.code_from_process(call.name, Language::Other, &[]),
-        Some(script) if script.text != "-" => {
+        Some(script) if is_input(script) || script.text == "-" => {
+            let code = match analyzer.input() {
+                Stream::Text(printed) => vec![printed.text.clone()],
+                _ => Vec::new(),
+            };
+            analyzer.code_from_input(call.name, Language::Other);
+            operands_of_code(analyzer, call, &code, operands.get(1..).unwrap_or_default());
+        }
+        Some(script) if is_descriptor(script) => {
+            analyzer.code_from_process(call.name, Language::Other, &[]);
+            operands_of_code(analyzer, call, &[], operands.get(1..).unwrap_or_default());
+        }
+        Some(script) => {
             analyzer.script_file(script, call, Language::Other);
             analyzer.unknown_program(operands);
         }
@@ -431,6 +441,11 @@ fn in_place(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     // `-M'X; CODE'`: the module is a text in `use X`.
     let modules = arguments.values(&["-M", "-m"]).filter(|module| module.text.contains([';', '{', '(']));
     modules.for_each(|module| analyzer.inline_code(call.name, module.shown()));
+    // Its debugger reads commands.
+    let is_debugged = call.program.language == Some(SourceLanguage::Perl) && arguments.has(&["-d"]);
+    if is_debugged && matches!(analyzer.input(), Stream::Text(_) | Stream::Unknown) {
+        analyzer.doubt_script(call.name);
+    }
     let loops = arguments.has(&["-n", "-p", "-i"]);
     let has_code = arguments.code(call.program.options).next().is_some();
     if !(loops && has_code) {

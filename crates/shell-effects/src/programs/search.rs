@@ -371,6 +371,10 @@ fn name_patterns<'a>(patterns: impl Iterator<Item = &'a str>, ignores_case: bool
 /// A search that is limited to one name reads these files; `.env*` is like `.env`.
 fn included(analyzer: &mut Analyzer<'_>, pattern: &Field, command: usize) {
     let name = pattern.text.trim_start_matches("**/");
+    if name.starts_with('.') && name.contains('*') && pattern.is_literal() && !name.contains(['!', '\\', '{'])
+    {
+        analyzer.reads(&Field::glob(name), command);
+    }
     let name = if name.starts_with('.') { name.trim_end_matches('*') } else { name };
     if !name.is_empty() && !name.contains(['*', '?', '[', '{', '!', '\\']) {
         analyzer.reads(&Field::literal(name), command);

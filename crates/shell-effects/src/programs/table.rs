@@ -292,7 +292,7 @@ mod tests {
     }
 
     /// Programs that read code, and have no option that holds some.
-    const WITHOUT_CODE_OPTIONS: &[&str] = &["ed", "jshell", "red", "tclsh", "wish"];
+    const WITHOUT_CODE_OPTIONS: &[&str] = &["cpp", "ed", "jshell", "red", "tclsh", "wish"];
 
     #[test]
     fn the_code_in_each_option_of_an_interpreter_is_seen() {

@@ -304,8 +304,16 @@ fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for shell in words.iter().filter_map(|word| Some(word.with(word.text.strip_prefix("SHELL=")?))) {
         analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&[shell])));
     }
-    for code in call.arguments.values(&["-E", "--eval"]) {
-        analyzer.inline_code("make", code.shown());
+    for operand in &call.arguments.operands {
+        // A makefile may run it: `make CC='gcc -O2'`.
+        if let Some((_, value)) = operand.text.split_once('=')
+            && value.contains(' ')
+        {
+            let code = operand.with(value);
+            analyzer.only_commands(|analyzer| {
+                analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+            });
+        }
     }
     // The value of a variable is expanded, and after `!=` it is a command.
     for operand in call.arguments.operands.iter().filter(|operand| operand.text.contains('=')) {
@@ -328,6 +336,9 @@ fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let included: Vec<Field> =
         lists.iter().flat_map(|list| list.split_whitespace()).map(Field::literal).collect();
     analyzer.in_directory(call.arguments.values(&["-C", "--directory"]), |analyzer| {
+        for code in call.arguments.values(&["-E", "--eval"]) {
+            analyzer.inline_code("make", code.shown());
+        }
         for file in files.iter().chain(&included) {
             if file.text == "-" || is_input(file) {
                 analyzer.code_from_input("make", Language::Other);

@@ -175,8 +175,9 @@ impl GitCall {
         for path in paths {
             // Git expands a quoted pattern. If its start matches any name, it is a search.
             let is_pattern = path.is_literal() && path.text.contains(['*', '?', '[']);
-            if is_pattern && !path.text.starts_with(['*', ':']) {
-                analyzer.reads(&Field::new(path.text.as_str(), FieldKind::Glob), self.command);
+            let pattern = path.text.trim_start_matches(":(glob)").trim_start_matches(":/");
+            if is_pattern && !pattern.starts_with(['*', ':']) {
+                analyzer.reads(&Field::glob(pattern), self.command);
             }
             analyzer.reads(path, self.command);
         }
@@ -188,6 +189,10 @@ impl GitCall {
     /// `format-patch`: files with a number, a name and a suffix.
     pub(super) fn patches(&self, analyzer: &mut Analyzer<'_>) {
         self.outputs(analyzer);
+        if let Some(directory) = self.arguments.value(&["-o", "--output-directory"]) {
+            let patch = format!("{}/0001-patch.patch", directory.text.trim_end_matches('/'));
+            analyzer.touch(Access::Write, &directory.with(patch), self.command);
+        }
         if let Some(suffix) = self.arguments.value(&["--suffix"]) {
             let directory = self.arguments.value(&["-o", "--output-directory"]);
             analyzer.in_directory(directory, |analyzer| {

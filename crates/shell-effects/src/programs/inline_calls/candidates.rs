@@ -50,8 +50,12 @@ fn end_list(list: &mut Vec<Field>, found: &mut Vec<InlineCall>) {
     }
 }
 
-/// `q(…)`, `qq{…}`, `qw[…]`.
+/// `q(…)`, `qq{…}`, `qw[…]` of Perl, `{…}` of Tcl.
 fn perl_text(language: Option<SourceLanguage>, code: &str) -> Option<(Field, &str)> {
+    if language == Some(SourceLanguage::Tcl) {
+        let (text, after) = code.strip_prefix('{')?.split_once('}')?;
+        return if text.contains('{') { None } else { Some((Field::literal(text), after)) };
+    }
     if language != Some(SourceLanguage::Perl) {
         return None;
     }
@@ -94,16 +98,17 @@ pub(crate) fn piped_name(name: &Field) -> Option<Field> {
     if code.is_empty() || code == "-" { None } else { Some(name.with(code)) }
 }
 
-/// Compares each text with rules for commands, also the values that the code is given. What they would do to files does not count:
-/// the code names those files itself.
+/// Compares each text with rules for commands, also the values that the code is given. What they would do to files does not count,
+/// except to those that a pattern matches: the code names other files itself.
 pub(super) fn run(
     analyzer: &mut Analyzer<'_>,
     language: Option<SourceLanguage>,
     code: &str,
     given: &[Field],
 ) {
+    let inner = given.iter().flat_map(|text| texts(language, &text.text));
     let given = given.iter().cloned().map(InlineCall::Text);
-    let calls: Vec<InlineCall> = given.chain(texts(language, code)).collect();
+    let calls: Vec<InlineCall> = given.chain(inner).chain(texts(language, code)).collect();
     if calls.len() > MAX_CALLS {
         analyzer.doubt(Doubt::TooMany("texts in code"));
     }

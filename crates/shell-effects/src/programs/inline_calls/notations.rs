@@ -71,13 +71,43 @@ pub(super) fn tcl(code: &str) -> Vec<InlineCall> {
         for (at, start) in code.match_indices(start) {
             let is_word = code.get(..at).unwrap_or_default().ends_with(|c: char| is_part(c) || c == '-');
             let rest = code.get(at + start.len()..).unwrap_or_default();
-            let text = rest.split(['\n', ';', ']', '}', '"']).next().unwrap_or_default();
+            let text = tcl_command(rest, start.starts_with("open"));
             if !is_word && !text.trim().is_empty() {
                 found.push(InlineCall::Text(Field::literal(text)));
             }
         }
     }
+    for (start, command) in [("file delete ", "rm -rf "), ("file rename ", "mv "), ("file copy ", "cp -r ")] {
+        for (at, start) in code.match_indices(start) {
+            let text = tcl_command(code.get(at + start.len()..).unwrap_or_default(), false);
+            found.push(InlineCall::Text(Field::literal(format!("{command}{text}"))));
+        }
+    }
     found
+}
+
+/// A command of Tcl up to its end. Braces quote, and `{*}[list …]` is its words.
+fn tcl_command(code: &str, ends_at_quote: bool) -> String {
+    let (mut text, mut depth, mut is_quoted) = (String::new(), 0_usize, false);
+    let code = code.replace("{*}[list ", " ").replace('[', "$(tcl) ").replace("<<", "<<<");
+    for c in code.chars() {
+        match c {
+            '"' if depth == 0 && ends_at_quote => break,
+            '"' if depth == 0 => is_quoted = !is_quoted,
+            '\n' | ';' | ']' if depth == 0 && !is_quoted => break,
+            '}' if depth == 0 => break,
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        match c {
+            '{' if depth == 1 => text.push('\''),
+            '}' if depth == 0 => text.push('\''),
+            '\'' if depth > 0 => text.push_str("'\\''"),
+            c => text.push(c),
+        }
+    }
+    text
 }
 
 /// The lines that IPython gives to a shell: `!CODE`, `%sx CODE`.
@@ -88,6 +118,55 @@ pub(super) fn escapes(code: &str) -> Vec<InlineCall> {
         Some(InlineCall::Text(Field::literal(after)))
     };
     code.split(['\n', ';']).filter_map(code_of).collect()
+}
+
+/// Whether awk opens a file that a field of its input names: `getline < $1`, `f = $0; getline < f`, `ARGV[2] = $1`.
+pub(super) fn opens_field(code: &str) -> bool {
+    let compact: String = code.chars().filter(|c| !c.is_whitespace()).collect();
+    let is_field = |name: &str| !name.is_empty() && compact.contains(&format!("{name}=$"));
+    let reads = code.match_indices("getline").any(|(at, name)| {
+        let rest = code.get(at + name.len()..).unwrap_or_default();
+        let variable = rest.trim_start().trim_start_matches(is_part).trim_start();
+        variable.strip_prefix('<').map(str::trim_start).is_some_and(|file| {
+            file.starts_with('$') || is_field(file.split(|c| !is_part(c)).next().unwrap_or_default())
+        })
+    });
+    reads || compact.contains("ARGV[") && compact.contains("]=$")
+}
+
+/// The directories in which awk writes files that it names itself: `print > "out/" $1`.
+pub(super) fn written_directories(code: &str) -> Vec<String> {
+    let written = code.match_indices('>').filter_map(|(at, _)| {
+        let rest = code.get(at + 1..)?.trim_start_matches(['>', ' ', '(']);
+        let (text, after) = literal(rest)?;
+        let is_joined = after.trim_start().starts_with(|c: char| c == '$' || is_part(c));
+        if is_joined && text.text.ends_with('/') { Some(text.text) } else { None }
+    });
+    written.collect()
+}
+
+/// Whether Tcl opens a file whose name it computes: `open $f`, `open .e[format nv]`.
+pub(super) fn opens_computed(code: &str) -> bool {
+    code.match_indices("open ").any(|(at, name)| {
+        let rest = code.get(at + name.len()..).unwrap_or_default();
+        let word = rest.split([' ', '\n', ';', ']']).next().unwrap_or_default();
+        word.contains(['$', '[']) && !word.starts_with('|')
+    })
+}
+
+/// Whether awk pipes to or from something that is not a text: `$0 | getline`, `print | c`.
+pub(super) fn pipes_hidden(code: &str) -> bool {
+    let bytes = code.as_bytes();
+    code.match_indices('|').any(|(at, _)| {
+        let is_or =
+            bytes.get(at + 1) == Some(&b'|') || at.checked_sub(1).and_then(|at| bytes.get(at)) == Some(&b'|');
+        let before = code.get(..at).unwrap_or_default().trim_end();
+        let after = code.get(at + 1..).unwrap_or_default().trim_start_matches('&').trim_start();
+        let hides_source = after.starts_with("getline") && !before.ends_with('"');
+        let hides_target =
+            !after.starts_with("getline") && (after.starts_with(is_part) || after.starts_with(['$', '(']));
+        !is_or && (hides_source || hides_target)
+    })
 }
 
 /// A recipe as the shell gets it: `$$` is a dollar, and make replaces `$x`, mostly by nothing.
@@ -116,6 +195,7 @@ pub(super) fn in_backticks(code: &str) -> Vec<InlineCall> {
         .split('`')
         .skip(1)
         .step_by(2)
+        .map(|text| text.trim_end_matches('\\'))
         .filter(|text| !text.trim().is_empty())
         .map(|text| InlineCall::Text(Field::literal(text)))
         .collect();
@@ -125,7 +205,8 @@ pub(super) fn in_backticks(code: &str) -> Vec<InlineCall> {
             Some('(') => ')',
             Some('{') => '}',
             Some('[') => ']',
-            Some(other @ ('|' | '/' | '!' | '~')) => other,
+            Some('<') => '>',
+            Some(other @ ('|' | '/' | '!' | '~' | '"' | '\'' | '#' | ',')) => other,
             _ => continue,
         };
         let text = rest.get(1..).and_then(|inner| inner.split_once(close)).map(|(text, _)| text);

@@ -49,6 +49,7 @@ pub(super) const RUNNERS: &[Runner] = &[
     Runner { names: &["exec"], owners: &["getRuntime()."], languages: &[], among: &[], takes: RunnerArguments::TextOrWords },
     Runner { names: &["Command"], owners: &["exec."], languages: &[], among: &[], takes: RunnerArguments::Words },
     Runner { names: &["new"], owners: &["Command::"], languages: &[], among: &[], takes: RunnerArguments::Words },
+    Runner { names: &["readpipe"], owners: &[], languages: &[SourceLanguage::Perl], among: &[], takes: RunnerArguments::Text },
     Runner { names: &["open2", "open3", "run3"], owners: &[], languages: &[SourceLanguage::Perl, SourceLanguage::Ruby], among: &[], takes: RunnerArguments::Text },
     Runner { names: &["spawnv_passfds"], owners: &[], languages: &[SourceLanguage::Python], among: &[], takes: RunnerArguments::NameAndWords },
     Runner { names: &["execPath"], owners: &[], languages: &[SourceLanguage::JavaScript], among: &["child_process"], takes: RunnerArguments::Text },
