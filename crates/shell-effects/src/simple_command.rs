@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
 use crate::programs::languages::SourceLanguage;
-use crate::programs::program::{Action, Control, Deletes, PathChange, Stdin};
+use crate::programs::program::{Action, Control, Deletes, PathChange, Program, Stdin};
 use crate::programs::table;
 use crate::{Base, Doubt, Script, SimpleCommand};
 
@@ -37,6 +37,16 @@ impl SimpleCommand {
             _ => false,
         };
         is_described && self.is_known && self.unknown_code.is_none()
+    }
+
+    /// Whether it may run code from a file of the project: a script, a makefile, the scripts of a package, an unknown program.
+    pub(crate) fn may_run_written_code(&self) -> bool {
+        let runs = |program: &Program| {
+            program.stdin == Stdin::Code
+                || program.language.is_some_and(|language| language != SourceLanguage::Awk)
+                || program.runs_package_scripts && !self.wraps
+        };
+        self.script.is_some() || self.unknown_code.is_some() || self.entry.is_none_or(runs)
     }
 
     /// Whether it only controls other commands and touches no file: parts of loops and conditions, `timeout`, `nice`.
