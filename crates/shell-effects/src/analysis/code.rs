@@ -277,7 +277,15 @@ impl Analyzer<'_> {
                     Language::Other if is_wholly_unknown(&printed.text) => {
                         self.unknown_code(interpreter, printed.text.shown());
                     }
-                    Language::Other => self.inline_code(interpreter, printed.text.shown()),
+                    Language::Other => self.scoped(|analyzer| {
+                        // These read all of their code first: what it runs finds an empty input.
+                        let reads_all = Some(SourceLanguage::Python) == SourceLanguage::of(interpreter)
+                            || Some(SourceLanguage::JavaScript) == SourceLanguage::of(interpreter);
+                        if reads_all {
+                            analyzer.set_input(Stream::Nothing);
+                        }
+                        analyzer.inline_code(interpreter, printed.text.shown());
+                    }),
                 }
             }
             Stream::Files(_) | Stream::HashLines | Stream::Unknown => {

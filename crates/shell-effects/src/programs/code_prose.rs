@@ -24,7 +24,7 @@ pub(crate) fn without_prose(interpreter: &str, text: &str) -> String {
     else {
         return text.to_owned();
     };
-    let reader = Prose { tokens: &tokens };
+    let reader = Prose { code, tokens: &tokens };
     let (is_plain, has_patterns) = (reader.is_plain(), reader.has_patterns());
     let mut kept = String::with_capacity(text.len());
     let mut at = 0;
@@ -37,13 +37,18 @@ pub(crate) fn without_prose(interpreter: &str, text: &str) -> String {
         } else {
             continue;
         };
-        let start = inner.as_ptr().addr().wrapping_sub(code.as_ptr().addr());
+        let start = offset(code, inner);
         kept.push_str(text.get(at..start).unwrap_or_default());
         kept.push_str(&left);
         at = start + inner.len();
     }
     kept.push_str(text.get(at..).unwrap_or_default());
     kept
+}
+
+/// Where a part of a code starts.
+fn offset(code: &str, part: &str) -> usize {
+    part.as_ptr().addr().wrapping_sub(code.as_ptr().addr())
 }
 
 /// Names with which code may take a text apart, or run it.
@@ -119,6 +124,7 @@ const BEFORE_COMPARISON: &[&str] = &["if", "elif", "assert", "and", "or", "not"]
 const CONTINUING: &[&str] = &["if", "else", "for", "in", "not", "is", "and", "or", "async", "lambda"];
 
 struct Prose<'t, 'c> {
+    code: &'c str,
     tokens: &'t [Token<'c>],
 }
 
@@ -211,16 +217,26 @@ impl<'c> Prose<'_, 'c> {
 
     fn is_in_harmless_call(&self, at: usize) -> bool {
         let mut depth = 0_usize;
+        let is_between =
+            self.before(at, 1) == Some(Token::Sign('+')) && self.token(at + 1) == Some(Token::Sign('+'));
         for open in (0..at).rev().take(MAX_ARGUMENTS) {
             match self.token(open) {
                 Some(Token::Sign(')' | ']' | '}')) => depth += 1,
                 Some(Token::Sign('(')) if depth == 0 => return self.is_harmless_call(open),
                 Some(Token::Sign('[' | '{')) if depth == 0 => return false,
                 Some(Token::Sign('(' | '[' | '{')) => depth = depth.saturating_sub(1),
+                // `x = x[:i] + "…" + x[i:]`
+                Some(Token::Sign('=')) if depth == 0 && is_between && self.assigns(open) => return true,
                 _ => {}
             }
         }
         false
+    }
+
+    /// Whether a `=` is that of a statement, and names no argument.
+    fn assigns(&self, at: usize) -> bool {
+        matches!(self.before(at, 1), Some(Token::Name(_)))
+            && !matches!(self.before(at, 2), Some(Token::Sign('(' | ',')))
     }
 
     fn is_harmless_call(&self, open: usize) -> bool {
@@ -259,12 +275,16 @@ impl<'c> Prose<'_, 'c> {
             Some(Token::Name(word)) => !CONTINUING.contains(&word),
             Some(Token::Sign(_)) => false,
         };
-        let ends = match self.token(at + 1) {
-            None | Some(Token::Sign(';')) => true,
-            Some(Token::Name(word)) => !CONTINUING.contains(&word),
-            _ => false,
-        };
+        let ends = matches!(self.token(at), Some(Token::Text(text)) if self.ends_statement(text));
         starts && ends
+    }
+
+    /// Whether a text is the last of its line.
+    fn ends_statement(&self, text: &str) -> bool {
+        let end = offset(self.code, text) + text.len();
+        let rest = self.code.get(end..).unwrap_or_default().trim_start_matches(['"', '\'']);
+        let rest = rest.trim_start_matches([' ', '\t']);
+        rest.is_empty() || rest.starts_with(['\n', ';', '#'])
     }
 
     /// Whether a text is the first argument of a function of `re`.
@@ -315,6 +335,8 @@ mod tests {
             "old = \"\"\"a\n.env\"\"\"\nnew = \"\"\"b .env\"\"\"\nassert old in s\ns = s.replace(old, new, 1)",
             "from pathlib import Path\np = Path('a.md')\nif 'x .env' not in p.read_text():\n    p.write_text('a .env' + p.read_text())",
             "print('never commit .env')",
+            "i = s.index('## A')\ns = s[:i] + 'see .env' + s[i:]",
+            "a = 'see .env'  # x\nif a not in s:\n    s = s.replace('x', a + b)",
             "print('done,', len('a .env'), 'and .env')",
         ] {
             let kept = without_prose("python3", code);
@@ -340,6 +362,9 @@ mod tests {
             "x = 'a .env'\nopen(x[2:])",
             "x = 'a .env'\nprint(x)\nopen(x[2:])",
             "x = 'a .env'\ny = x",
+            "x = [s + 'a .env' + s][0]",
+            "x = open(s + 'a .env' + s)",
+            "open(mode='r', file=d + '/my .env' + e)",
             "x = 'a .env'\nfor p in x: open(p)",
             "x = 'a .env' if y else z\nprint(x)",
             "x: str = 'a .env'\nopen(x[2:])",
