@@ -24,7 +24,8 @@ pub(crate) fn without_prose(interpreter: &str, text: &str) -> String {
     else {
         return text.to_owned();
     };
-    let reader = Prose { code, tokens: &tokens };
+    let strips = tokens.iter().any(|token| matches!(token, Token::Name("strip" | "lstrip" | "rstrip")));
+    let reader = Prose { code, tokens: &tokens, strips };
     let (is_plain, has_patterns) = (reader.is_plain(), reader.has_patterns());
     let mut kept = String::with_capacity(text.len());
     let mut at = 0;
@@ -126,6 +127,8 @@ const CONTINUING: &[&str] = &["if", "else", "for", "in", "not", "is", "and", "or
 struct Prose<'t, 'c> {
     code: &'c str,
     tokens: &'t [Token<'c>],
+    /// Whether it strips a text of blanks and line breaks.
+    strips: bool,
 }
 
 impl<'c> Prose<'_, 'c> {
@@ -201,7 +204,8 @@ impl<'c> Prose<'_, 'c> {
 
     /// Whether a text is a sentence, or the content of a file, that goes where no file is opened.
     fn is_prose(&self, at: usize, inner: &str) -> bool {
-        let is_sentence = inner.trim().contains([' ', '\n']);
+        // Stripped of its line breaks, a single word may be a file.
+        let is_sentence = inner.trim().contains([' ', '\n']) || inner.contains('\n') && !self.strips;
         is_sentence && (self.is_used(at) || self.is_named_prose(at))
     }
 
@@ -336,6 +340,7 @@ mod tests {
             "from pathlib import Path\np = Path('a.md')\nif 'x .env' not in p.read_text():\n    p.write_text('a .env' + p.read_text())",
             "print('never commit .env')",
             "i = s.index('## A')\ns = s[:i] + 'see .env' + s[i:]",
+            "old = '''\n  a.env\n'''\ns = s.replace(old, '')",
             "a = 'see .env'  # x\nif a not in s:\n    s = s.replace('x', a + b)",
             "print('done,', len('a .env'), 'and .env')",
         ] {
@@ -362,6 +367,7 @@ mod tests {
             "x = 'a .env'\nopen(x[2:])",
             "x = 'a .env'\nprint(x)\nopen(x[2:])",
             "x = 'a .env'\ny = x",
+            "old = '''\n.env\n'''\ns = s.replace('x', old)\nopen(s.strip())",
             "x = [s + 'a .env' + s][0]",
             "x = open(s + 'a .env' + s)",
             "open(mode='r', file=d + '/my .env' + e)",
