@@ -102,7 +102,7 @@ pub(super) fn without_texts(words: &[String]) -> Vec<&str> {
     let before = std::iter::once("").chain(words.iter().map(String::as_str));
     let kept = words.iter().zip(before).filter(|(word, before)| {
         let is_attached = word.split_once('=').is_some_and(|(option, _)| names_text(option));
-        !is_attached && !(names_text(before) && word.contains(' '))
+        !(is_attached || names_text(before) && word.contains(' '))
     });
     kept.map(|(word, _)| word.as_str()).collect()
 }
