@@ -39,14 +39,19 @@ impl SimpleCommand {
         is_described && self.is_known && self.unknown_code.is_none()
     }
 
-    /// Whether it may run code from a file of the project: a script, a makefile, the scripts of a package, an unknown program.
+    /// Whether it may run code from a file, or take names from it: all but builtins, git and programs that only use the files
+    /// that they name.
     pub(crate) fn may_run_written_code(&self) -> bool {
-        let runs = |program: &Program| {
-            program.stdin == Stdin::Code
-                || program.language.is_some_and(|language| language != SourceLanguage::Awk)
-                || program.runs_package_scripts && !self.wraps
+        let only_uses = |program: &Program| {
+            let is_plain = matches!(
+                program.action,
+                Action::Nothing | Action::Each(..) | Action::Trees(..) | Action::Wrap(_)
+            );
+            is_plain && program.stdin == Stdin::Data && program.language.is_none()
         };
-        self.script.is_some() || self.unknown_code.is_some() || self.entry.is_none_or(runs)
+        let name = self.words.first().map(String::as_str).unwrap_or_default();
+        let is_harmless = self.entry.is_some_and(only_uses) || crate::is_builtin(name) || name == "git";
+        self.script.is_some() || self.unknown_code.is_some() || !self.is_known || !is_harmless
     }
 
     /// Whether it only controls other commands and touches no file: parts of loops and conditions, `timeout`, `nice`.
