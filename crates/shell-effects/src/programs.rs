@@ -7,6 +7,7 @@ pub(crate) mod batches;
 mod bubblewrap;
 pub(crate) mod code_access;
 pub(crate) mod code_exclusions;
+pub(crate) mod code_prose;
 pub(crate) mod code_reading;
 pub(crate) mod compilers;
 pub(crate) mod databases;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
 use crate::programs::languages::SourceLanguage;
-use crate::programs::program::{Action, Control, Deletes, PathChange, Stdin};
+use crate::programs::program::{Action, Control, Deletes, PathChange, Program, Stdin};
 use crate::programs::table;
 use crate::{Base, Doubt, Script, SimpleCommand};
 
@@ -37,6 +37,21 @@ impl SimpleCommand {
             _ => false,
         };
         is_described && self.is_known && self.unknown_code.is_none()
+    }
+
+    /// Whether it may run code from a file, or take names from it: all but builtins, git and programs that only use the files
+    /// that they name.
+    pub(crate) fn may_run_written_code(&self) -> bool {
+        let only_uses = |program: &Program| {
+            let is_plain = matches!(
+                program.action,
+                Action::Nothing | Action::Each(..) | Action::Trees(..) | Action::Wrap(_)
+            );
+            is_plain && program.stdin == Stdin::Data && program.language.is_none()
+        };
+        let name = self.words.first().map(String::as_str).unwrap_or_default();
+        let is_harmless = self.entry.is_some_and(only_uses) || crate::is_builtin(name) || name == "git";
+        self.script.is_some() || self.unknown_code.is_some() || !self.is_known || !is_harmless
     }
 
     /// Whether it only controls other commands and touches no file: parts of loops and conditions, `timeout`, `nice`.

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::call::{Finding, ToolCall, start};
 use super::file_checks::against_own;
 use super::resolve::{Effects, ShellEnvironment, Touch, Uncertainty};
+use super::unknown_arguments;
 use conclaude_core::event::EventKind;
 use conclaude_core::text::clean_line;
 use conclaude_os::budget::Budget;
@@ -123,7 +124,7 @@ fn text_of_unknown(unclear: &Uncertainty) -> Option<String> {
     let Uncertainty::Doubt(doubt) = unclear else { return None };
     match doubt {
         Doubt::UnknownProgram { words, .. } if words.first().is_some_and(|program| !is_our_name(program)) => {
-            Some(words.join(" "))
+            Some(unknown_arguments::without_texts(words).join(" "))
         }
         Doubt::InlineCode { text, access, .. } if access.runs => Some(text.clone()),
         _ => None,

@@ -93,6 +93,20 @@ const OUTPUTS: &[&str] = &[
     "write",
 ];
 
+/// Options whose value is a text for people.
+const TEXTS: &[&str] = &["body", "comment", "description", "message", "notes", "subject", "title"];
+
+/// The words without texts for people: `--title TEXT`, `--body=TEXT`.
+pub(super) fn without_texts(words: &[String]) -> Vec<&str> {
+    let names_text = |option: &str| option.strip_prefix("--").is_some_and(|name| TEXTS.contains(&name));
+    let before = std::iter::once("").chain(words.iter().map(String::as_str));
+    let kept = words.iter().zip(before).filter(|(word, before)| {
+        let is_attached = word.split_once('=').is_some_and(|(option, _)| names_text(option));
+        !(is_attached || names_text(before) && word.contains(' '))
+    });
+    kept.map(|(word, _)| word.as_str()).collect()
+}
+
 /// The arguments that name protected files.
 pub(super) fn protected(
     rules: &GuardRules,

@@ -11,7 +11,7 @@ use crate::analysis::stream::Stream;
 use crate::analysis::variables::SavedVariable;
 use crate::programs::program::{Place, Program};
 use crate::programs::table;
-use crate::{Context, Doubt, MAX_DEPTH, Script};
+use crate::{Context, Doubt, MAX_DEPTH, Script, SimpleCommand};
 
 /// Loops, functions and possible values can multiply commands, so the work is limited. One unit is about one byte that is
 /// examined.
@@ -44,6 +44,8 @@ pub(crate) struct Analyzer<'a> {
     pub(super) operated: Vec<String>,
     /// Whether the words of the current command are those without a `TMPDIR`.
     pub(super) without_tmpdir: bool,
+    /// Code with its sentences, and the first command after it: that may run a file with such a content.
+    pub(super) prose: Vec<(usize, Doubt)>,
     /// How many git settings files have been read through includes.
     pub(crate) git_includes: usize,
     work: usize,
@@ -167,6 +169,7 @@ impl<'a> Analyzer<'a> {
             jumps: Jumps::default(),
             traps: Vec::new(),
             untracked: Vec::new(),
+            prose: Vec::new(),
             copies: Vec::new(),
             has_other_index: false,
             operated: Vec::new(),
@@ -177,7 +180,13 @@ impl<'a> Analyzer<'a> {
         }
     }
 
-    pub(crate) fn into_script(self) -> Script {
+    pub(crate) fn into_script(mut self) -> Script {
+        for (after, doubt) in self.prose {
+            let mut later = self.script.commands.iter().skip(after);
+            if later.any(SimpleCommand::may_run_written_code) {
+                self.script.doubts.push(doubt);
+            }
+        }
         self.script
     }
 

@@ -8,7 +8,7 @@ use crate::analysis::field::{Field, FieldKind, UNKNOWN_WORD};
 use crate::analysis::stream::{PrintedText, Stream};
 use crate::programs::languages::SourceLanguage;
 use crate::programs::program::Stdin;
-use crate::programs::{attributes, code_access, code_exclusions, editors, inline_calls};
+use crate::programs::{attributes, code_access, code_exclusions, code_prose, editors, inline_calls};
 use crate::syntax::parser::is_name;
 use crate::{Access, CodeAccess, CodeLanguage, Doubt, Target};
 
@@ -153,15 +153,25 @@ impl Analyzer<'_> {
             CodeLanguage::Shell => CodeAccess { writes: true, moves: true, runs: true },
             CodeLanguage::Other => code_access::of(interpreter, &text.replace(attributes::END, "")),
         };
-        let text = match language {
-            CodeLanguage::Shell => text,
-            CodeLanguage::Other => {
-                let text = code_exclusions::without_exclusions(interpreter, &text);
-                attributes::without_attributes(interpreter, &code_access::without_programs(&text))
-            }
-        };
         let bases = self.state.bases().to_vec();
-        self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), language, text, access, bases });
+        let doubt = |text: String| {
+            let interpreter = interpreter.to_owned();
+            Doubt::InlineCode { interpreter, language, text, access, bases: bases.clone() }
+        };
+        let names = |text: &str| {
+            let text = code_exclusions::without_exclusions(interpreter, text);
+            attributes::without_attributes(interpreter, &code_access::without_programs(&text))
+        };
+        if language == CodeLanguage::Shell {
+            return self.doubt(doubt(text));
+        }
+        // What is in a loop may come before its own code.
+        let may_repeat = self.scope.loops > 0 || self.scope.unordered > 0;
+        let plain = if may_repeat { text.clone() } else { code_prose::without_prose(interpreter, &text) };
+        if plain != text {
+            self.prose.push((self.script.commands.len(), doubt(names(&text))));
+        }
+        self.doubt(doubt(names(&plain)));
     }
 
     /// Unknown code in another language that the last command runs.
@@ -196,7 +206,9 @@ impl Analyzer<'_> {
     pub(crate) fn only_commands(&mut self, run: impl FnOnce(&mut Self)) {
         let (effects, doubts) = (self.script.effects.len(), self.script.doubts.len());
         let side_effects = self.script.side_effects.len();
+        let prose = self.prose.len();
         run(self);
+        self.prose.truncate(prose);
         let mut at = 0;
         self.script.effects.retain(|effect| {
             at += 1;
@@ -314,7 +326,15 @@ impl Analyzer<'_> {
                     Language::Other if is_wholly_unknown(&printed.text) => {
                         self.unknown_code(interpreter, printed.text.shown());
                     }
-                    Language::Other => self.inline_code(interpreter, printed.text.shown()),
+                    Language::Other => self.scoped(|analyzer| {
+                        // These read all of their code first: what it runs finds an empty input.
+                        let reads_all = Some(SourceLanguage::Python) == SourceLanguage::of(interpreter)
+                            || Some(SourceLanguage::JavaScript) == SourceLanguage::of(interpreter);
+                        if reads_all {
+                            analyzer.set_input(Stream::Nothing);
+                        }
+                        analyzer.inline_code(interpreter, printed.text.shown());
+                    }),
                 }
             }
             Stream::Files(_) | Stream::HashLines | Stream::Unknown => {

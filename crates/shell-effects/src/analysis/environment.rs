@@ -149,6 +149,18 @@ impl Analyzer<'_> {
         self.is_of_unset(word) && without_holes(word).is_empty()
     }
 
+    /// A path below a variable that nobody sets: `$DIR/src` is `/src`. Hidden names may be meant in any directory.
+    pub(crate) fn below_unset(&self, word: &Field) -> Option<Field> {
+        let path = without_holes(word);
+        let is_start = matches!(word.holes.as_slice(), [(part, _)] if part.start == 0);
+        let is_below = path.strip_prefix('/').is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'));
+        if is_start && is_below && !path.contains("/.") && self.is_of_unset(word) {
+            Some(Field::literal(path))
+        } else {
+            None
+        }
+    }
+
     /// The path of a word if its unset variables are empty. If it starts at the root, it is only one of many.
     pub(crate) fn path_without_unset(&self, word: &Field) -> Option<String> {
         if !self.is_of_unset(word) {

@@ -346,6 +346,23 @@ fn seven(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
+/// The words of `zip` without what it leaves out: `-x a b`, up to the next option or `@`. The option keeps its first value.
+fn without_left_out(words: &[Field]) -> Vec<Field> {
+    let mut kept = Vec::with_capacity(words.len());
+    let mut left_out = None;
+    for word in words {
+        let is_end = word.text.starts_with('-') || word.text == "@" || !word.is_literal();
+        match left_out {
+            _ if matches!(word.text.as_str(), "-x" | "--exclude") => left_out = Some(0),
+            Some(0) => left_out = Some(1),
+            Some(_) if !is_end => continue,
+            _ => left_out = None,
+        }
+        kept.push(word.clone());
+    }
+    kept
+}
+
 fn zip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for code in call.arguments.values(&["-TT", "--unzip-command"]) {
         analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
@@ -355,7 +372,9 @@ fn zip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for code in attached.filter(|code| !code.text.is_empty()) {
         analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
     }
-    let Some((archive, files)) = call.arguments.operands.split_first() else { return };
+    let words = without_left_out(call.fields.get(1..).unwrap_or_default());
+    let operands = arguments::parse(call.program.options, &words).operands;
+    let Some((archive, files)) = operands.split_first() else { return };
     analyzer.touch(Access::Write, archive, call.command);
     let listed = if call.arguments.has(&["-@", "--names-stdin"]) {
         batches::lines(analyzer.input())

@@ -79,8 +79,9 @@ impl<'c> Scanner<'c> {
                 (SourceLanguage::Python, '#') => self.comment("\n")?,
                 (SourceLanguage::JavaScript, '/') if self.rest.starts_with("//") => self.comment("\n")?,
                 (SourceLanguage::JavaScript, '/') if self.rest.starts_with("/*") => self.comment("*/")?,
-                // A pattern or a division; or a text with an escape that no text is around.
-                (SourceLanguage::JavaScript, '/') | (_, '\\') => return None,
+                (SourceLanguage::JavaScript, '/') => self.slash()?,
+                // An escape that no text is around.
+                (_, '\\') => return None,
                 (_, '.') if self.is_attribute() => {
                     self.take(1)?;
                     self.plain.push(' ');
@@ -89,6 +90,39 @@ impl<'c> Scanner<'c> {
             }
         }
         if end.is_none() { Some(()) } else { None }
+    }
+
+    /// A division after a value, or a pattern where a value must follow. After other signs it may be either.
+    fn slash(&mut self) -> Option<()> {
+        let before = self.plain.trim_end();
+        if before.ends_with(|c: char| c.is_ascii_digit() || c == ']') {
+            return self.keep(1);
+        }
+        let is_start =
+            before.is_empty() || before.ends_with(['(', ',', '=', ':', '[', '!', '&', '|', '?', ';']);
+        // The sign may be that of a comment.
+        let is_comment =
+            before.lines().next_back().is_some_and(|line| line.contains("//") || line.contains("*/"));
+        if !is_start || is_comment {
+            return None;
+        }
+        self.keep(1)?;
+        let mut is_in_class = false;
+        loop {
+            match self.rest.chars().next()? {
+                '/' if !is_in_class => return self.keep(1),
+                '\\' => self.keep(1)?,
+                '[' => is_in_class = true,
+                ']' => is_in_class = false,
+                '\n' => return None,
+                _ => {}
+            }
+            let next = self.rest.chars().next()?;
+            if next == '\n' {
+                return None;
+            }
+            self.keep(next.len_utf8())?;
+        }
     }
 
     /// Whether the name of something follows the dot that is not called.
@@ -179,6 +213,8 @@ mod tests {
             ("node", "Object.entries(x).forEach(e => console.log(e.key, e?.key))"),
             ("node", "console.log(`${e.key}: ${ {a: e.key}.a }`)"),
             ("node", "// it's\nconst a = import.meta.env, b = {...x.env}"),
+            ("node", "x = s.replace(/[/\"]\\/'/g, ''); y = 4 / 2 + a.key"),
+            ("node", "if (/a\\/b/.test(s)) console.log(e.key, l[1] / 2)"),
             ("deno", "/* \" */ Deno.env.get(e.key)"),
         ] {
             let plain = without_attributes(interpreter, code);
@@ -196,6 +232,11 @@ mod tests {
             ("python3", "x = 'it\\'s'; open('a.key')"),
             ("python3", "# coding: x\nopen(a.key)"),
             ("node", "x = /\"/; fs.readFileSync(\"a.key\")"),
+            ("node", "x = a /\"/ 1; fs.readFileSync(a.key)//\""),
+            ("node", "x = 4 /\"/ 1; fs.readFileSync(a.key)//\""),
+            ("node", "x = a // =\n/\"/ 1; fs.readFileSync(a.key)//\""),
+            ("node", "x++ /\"/ 1; a.key"),
+            ("node", "x = (a) /1; a.key"),
             ("node", "x = /[/*]/; fs.readFileSync(\"*/a.key\")"),
             ("node", "<!-- \"\nfs.readFileSync(\"a.key\")"),
             ("node", "fs.readFileSync(`a.key`)"),

@@ -111,9 +111,14 @@ pub(crate) fn of(interpreter: &str, code: &str) -> CodeAccess {
         access.moves |= moves || may_move;
         access.writes |=
             moves || WRITING_NAMES.contains(&name) || WRITING_PARTS.iter().any(|part| name.contains(part));
-        access.runs |= RUNNING_PARTS.iter().any(|part| name.contains(part));
+        access.runs |= runs_programs(name);
     }
     access
+}
+
+/// Whether a function with this name in lower case may run another program.
+pub(super) fn runs_programs(name: &str) -> bool {
+    RUNNING_PARTS.iter().any(|part| name.contains(part))
 }
 
 /// Whether a text is the mode of opening a file for writing.

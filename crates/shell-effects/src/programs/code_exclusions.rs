@@ -45,6 +45,9 @@ pub(crate) fn without_exclusions(interpreter: &str, code: &str) -> String {
     kept.concat()
 }
 
+/// The same in a pattern that goes on with a dot: `/process\.env\.(\w+)/`.
+const PATTERNS: [&str; 2] = ["process\\.env\\.", "import\\.meta\\.env\\."];
+
 /// Code without `process.env`, which is not a file unless it is in quotes or a part of a path.
 fn without_environment(code: &str) -> String {
     const NAME: &str = "process.env";
@@ -61,7 +64,7 @@ fn without_environment(code: &str) -> String {
         rest = after;
     }
     kept.push_str(rest);
-    kept
+    PATTERNS.iter().fold(kept, |kept, pattern| kept.replace(pattern, "process."))
 }
 
 /// Words after which the rest does not run.
@@ -335,6 +338,7 @@ mod tests {
                 "node",
                 "spawn('node', ['a.js'], { env: { ...process.env, PORT: '0' } }); Object.keys(process.env)",
             ),
+            ("node", "s.replace(/process\\.env\\.(\\w+)/g, f).match(/import\\.meta\\.env\\./)"),
             ("node", "const SKIP = new Set(['.env']);\nif (SKIP.has(name)) continue;"),
         ] {
             let kept = without_exclusions(interpreter, code);

@@ -6,7 +6,7 @@ use self::token::{Token, arguments, tokens};
 use crate::programs::languages::SourceLanguage;
 
 mod lists;
-mod token;
+pub(super) mod token;
 
 /// What code of a language may call. Code of other languages may do anything.
 fn lists(language: SourceLanguage) -> Option<&'static Harmless> {

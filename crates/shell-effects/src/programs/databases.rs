@@ -189,8 +189,21 @@ fn sqlite(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     });
 }
 
+/// Words with which a statement of `sqlite3` may name a file. After `load` any function may exist.
+#[rustfmt::skip]
+const SQLITE_FILES: &[&str] = &["attach", "csv", "edit", "fsdir", "load", "lsmode", "pragma", "readfile", "vacuum", "virtual", "writefile", "zipfile"];
+
+/// Whether a text may name a file in a statement: commands of `sqlite3`, unknown parts, and the words above.
+fn names_files(text: &Field) -> bool {
+    let lower = text.text.to_ascii_lowercase();
+    !text.is_literal()
+        || lower.lines().any(|line| line.trim_start().starts_with('.'))
+        || SQLITE_FILES.iter().any(|word| lower.contains(word))
+}
+
 /// Statements, and commands of `sqlite3` itself.
 fn run_statements(analyzer: &mut Analyzer<'_>, call: &Call<'_>, texts: &[Field], is_input: bool) {
+    let may_name = texts.iter().any(names_files);
     // A command in an argument may continue over line breaks.
     let (commands, texts): (Vec<&Field>, Vec<&Field>) =
         texts.iter().partition(|text| !is_input && text.text.trim_start().starts_with('.'));
@@ -204,7 +217,9 @@ fn run_statements(analyzer: &mut Analyzer<'_>, call: &Call<'_>, texts: &[Field],
                 Some(command) => dot_command(analyzer, call, command),
                 None => {
                     edited(analyzer, line);
-                    analyzer.inline_code("sqlite3", line.to_owned());
+                    if may_name {
+                        analyzer.inline_code("sqlite3", line.to_owned());
+                    }
                 }
             }
         }

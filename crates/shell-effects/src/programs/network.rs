@@ -13,7 +13,7 @@ const CURL: Flags = "-o= -d= -F= -T=r -K=f -c=w -D=w -b= -H= -X= -u= -A= -e= -x=
     -t= -P= --output= --data= --data-ascii= --data-binary= --data-raw= --data-urlencode= --json= --form= \
     --form-string= --upload-file=r --config=f --cookie-jar=w --dump-header=w --cookie= --header= \
     --request= --user= --user-agent= --referer= --proxy= --max-time= --write-out= --cert=r --key=r \
-    --cacert=r --capath= --netrc-file=r --output-dir= --url= --retry= --retry-delay= --retry-max-time= \
+    --cacert= --capath= --netrc-file=r --output-dir= --url= --retry= --retry-delay= --retry-max-time= \
     --connect-timeout= --limit-rate= --range= --resolve= --interface= --trace=w --trace-ascii=w \
     --stderr=w --max-redirs= --proxy-user= --unix-socket= --etag-save=w --etag-compare=r --hsts=w \
     --alt-svc=w --libcurl=w --max-filesize= --noproxy= --oauth2-bearer= --aws-sigv4= --ciphers= \

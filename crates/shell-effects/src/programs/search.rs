@@ -135,7 +135,8 @@ fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for file in files {
         // Without a value it is the current directory.
         let is_here = is_recursive && analyzer.is_only_unset(file);
-        analyzer.reads(if is_here { &here } else { file }, call.command);
+        let below = if is_recursive { analyzer.below_unset(file) } else { None };
+        analyzer.reads(if is_here { &here } else { below.as_ref().unwrap_or(file) }, call.command);
     }
     for pattern in arguments.values(&["-g", "--glob", "--iglob", "--include"]) {
         included(analyzer, pattern, call.command);

@@ -4,7 +4,7 @@ use crate::programs::languages::SourceLanguage;
 
 /// A part of code.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Token<'c> {
+pub(in crate::programs) enum Token<'c> {
     /// A name, a word of the language, or a number.
     Name(&'c str),
     /// What is between quotes, or a pattern between slashes.
@@ -20,7 +20,7 @@ fn is_part(c: char) -> bool {
 }
 
 /// The tokens of a code. None where it is not certain what is a text.
-pub(super) fn tokens(kind: SourceLanguage, code: &str) -> Option<Vec<Token<'_>>> {
+pub(in crate::programs) fn tokens(kind: SourceLanguage, code: &str) -> Option<Vec<Token<'_>>> {
     // Documentation in the code.
     let has_pages = matches!(kind, SourceLanguage::Perl | SourceLanguage::Ruby);
     if has_pages && code.lines().any(|line| line.starts_with('=')) {

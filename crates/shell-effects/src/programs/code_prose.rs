@@ -1,0 +1,406 @@
+//! Sentences and contents in code of Python: `text.replace("old text", "new text")`, `notes = """…"""`. They name no file if they
+//! only go where no file is opened: into a text that is printed, written or compared. Nor does the pattern of `re.sub`.
+//!
+//! The code is split into tokens. If it may take texts apart, run something or import what it wrote, all texts stay.
+
+use crate::programs::attributes::END;
+use crate::programs::code_access::runs_programs;
+use crate::programs::code_reading::token::{Token, tokens};
+use crate::programs::languages::SourceLanguage;
+
+/// Longer code is left as it is.
+const MAX_TOKENS: usize = 8192;
+/// Names with more uses may be used in any way, and so may what is deeper in a call.
+const MAX_USES: usize = 16;
+const MAX_ARGUMENTS: usize = 128;
+
+/// Code without its sentences and patterns, and what follows its end as it is.
+pub(crate) fn without_prose(interpreter: &str, text: &str) -> String {
+    let (code, _) = text.split_once(END).unwrap_or((text, ""));
+    if SourceLanguage::of(interpreter) != Some(SourceLanguage::Python) {
+        return text.to_owned();
+    }
+    let Some(tokens) = tokens(SourceLanguage::Python, code).filter(|tokens| tokens.len() <= MAX_TOKENS)
+    else {
+        return text.to_owned();
+    };
+    let strips = tokens.iter().any(|token| matches!(token, Token::Name("strip" | "lstrip" | "rstrip")));
+    let reader = Prose { code, tokens: &tokens, strips };
+    let (is_plain, has_patterns) = (reader.is_plain(), reader.has_patterns());
+    let mut kept = String::with_capacity(text.len());
+    let mut at = 0;
+    for (index, token) in tokens.iter().enumerate() {
+        let Token::Text(inner) = token else { continue };
+        let left = if is_plain && reader.is_prose(index, inner) {
+            String::new()
+        } else if has_patterns && reader.is_pattern(index) {
+            if reader.is_replaced_by_text(index) { String::new() } else { without_signs(inner) }
+        } else {
+            continue;
+        };
+        let start = offset(code, inner);
+        kept.push_str(text.get(at..start).unwrap_or_default());
+        kept.push_str(&left);
+        at = start + inner.len();
+    }
+    kept.push_str(text.get(at..).unwrap_or_default());
+    kept
+}
+
+/// Where a part of a code starts.
+fn offset(code: &str, part: &str) -> usize {
+    part.as_ptr().addr().wrapping_sub(code.as_ptr().addr())
+}
+
+/// Names with which code may take a text apart, or run it.
+const TAKING_APART: &[&str] = &[
+    "eval",
+    "exec",
+    "compile",
+    "getattr",
+    "setattr",
+    "globals",
+    "locals",
+    "vars",
+    "shlex",
+    "split",
+    "rsplit",
+    "splitlines",
+    "partition",
+    "rpartition",
+    "importlib",
+    "runpy",
+    "builtins",
+    "translate",
+    "format_map",
+];
+
+/// Modules that do not run what the code wrote.
+const MODULES: &[&str] = &[
+    "argparse",
+    "collections",
+    "copy",
+    "csv",
+    "datetime",
+    "difflib",
+    "fnmatch",
+    "functools",
+    "glob",
+    "hashlib",
+    "html",
+    "io",
+    "itertools",
+    "json",
+    "math",
+    "operator",
+    "os",
+    "pathlib",
+    "random",
+    "re",
+    "shutil",
+    "statistics",
+    "string",
+    "sys",
+    "tempfile",
+    "textwrap",
+    "time",
+    "tomllib",
+    "typing",
+    "unicodedata",
+    "uuid",
+    "yaml",
+];
+
+/// Methods that put their arguments into a text, search for them in it, or write them into a file.
+const METHODS: &[&str] = &["replace", "write", "write_text", "count", "index", "rindex", "find", "rfind"];
+const FUNCTIONS: &[&str] = &["print", "len"];
+
+/// Functions of `re` whose first argument is a pattern.
+const PATTERNS: &[&str] = &["sub", "subn", "search", "match", "fullmatch", "findall", "finditer"];
+
+/// Words before a comparison.
+const BEFORE_COMPARISON: &[&str] = &["if", "elif", "assert", "and", "or", "not"];
+
+/// Words that continue an expression.
+const CONTINUING: &[&str] = &["if", "else", "for", "in", "not", "is", "and", "or", "async", "lambda"];
+
+struct Prose<'t, 'c> {
+    code: &'c str,
+    tokens: &'t [Token<'c>],
+    /// Whether it strips a text of blanks and line breaks.
+    strips: bool,
+}
+
+impl<'c> Prose<'_, 'c> {
+    fn token(&self, at: usize) -> Option<Token<'c>> {
+        self.tokens.get(at).copied()
+    }
+
+    fn before(&self, at: usize, places: usize) -> Option<Token<'c>> {
+        self.token(at.checked_sub(places)?)
+    }
+
+    /// Whether the code does no more with texts than is known here, and the listed names have their usual meaning.
+    fn is_plain(&self) -> bool {
+        self.tokens.iter().enumerate().all(|(at, token)| match token {
+            Token::Name("import") => self.imports_known(at),
+            Token::Name(name) if METHODS.contains(name) || FUNCTIONS.contains(name) => {
+                self.token(at + 1) == Some(Token::Sign('(')) && self.before(at, 1) != Some(Token::Name("def"))
+            }
+            Token::Name(name) => !TAKING_APART.contains(name) && !runs_programs(&name.to_ascii_lowercase()),
+            _ => true,
+        })
+    }
+
+    /// Whether `re` is the module: it is imported, and otherwise only its functions are called.
+    fn has_patterns(&self) -> bool {
+        let mut uses = self.tokens.iter().enumerate().filter(|(_, token)| **token == Token::Name("re"));
+        uses.all(|(at, _)| self.is_in_import(at) || self.is_module(at))
+    }
+
+    /// `import re`, `import os, re`
+    fn is_in_import(&self, mut at: usize) -> bool {
+        if matches!(self.token(at + 1), Some(Token::Name("as" | "in" | "if") | Token::Sign('.' | '='))) {
+            return false;
+        }
+        while let (Some(Token::Name(_)), Some(before)) = (self.token(at), self.before(at, 1)) {
+            match before {
+                Token::Name("import") => return true,
+                Token::Sign(',') => at = at.saturating_sub(2),
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// `re.sub(…)`, and no `re.sub = …`.
+    fn is_module(&self, at: usize) -> bool {
+        let is_other = matches!(
+            self.before(at, 1),
+            Some(Token::Name("as" | "class" | "def" | "for") | Token::Sign('.'))
+        );
+        let member = (self.token(at + 1), self.token(at + 2), self.token(at + 3));
+        let is_set = member.2 == Some(Token::Sign('=')) && self.token(at + 4) != Some(Token::Sign('='));
+        !is_other && matches!(member, (Some(Token::Sign('.')), Some(Token::Name(_)), _)) && !is_set
+    }
+
+    /// `import re, sys`, `from pathlib import Path`
+    fn imports_known(&self, mut at: usize) -> bool {
+        let is_known = |token| matches!(token, Some(Token::Name(name)) if MODULES.contains(&name));
+        if self.before(at, 2) == Some(Token::Name("from")) {
+            return is_known(self.before(at, 1));
+        }
+        loop {
+            if !is_known(self.token(at + 1)) {
+                return false;
+            }
+            match self.token(at + 2) {
+                Some(Token::Sign(',')) => at += 2,
+                Some(Token::Sign('.') | Token::Name("as")) => return false,
+                _ => return true,
+            }
+        }
+    }
+
+    /// Whether a text is a sentence, or the content of a file, that goes where no file is opened.
+    fn is_prose(&self, at: usize, inner: &str) -> bool {
+        // Stripped of its line breaks, a single word may be a file.
+        let is_sentence = inner.trim().contains([' ', '\n']) || inner.contains('\n') && !self.strips;
+        is_sentence && (self.is_used(at) || self.is_named_prose(at))
+    }
+
+    /// Whether a text or a name is an argument of a harmless call, or compared.
+    fn is_used(&self, at: usize) -> bool {
+        let (before, after) = (self.before(at, 1), self.token(at + 1));
+        let compares = matches!(before, Some(Token::Name(word)) if BEFORE_COMPARISON.contains(&word))
+            && matches!(after, Some(Token::Name("in" | "not")));
+        let follows = matches!(before, Some(Token::Sign('(' | ',' | '+')));
+        let ends = matches!(after, Some(Token::Sign(')' | ',' | '+')));
+        compares || follows && ends && self.is_in_harmless_call(at)
+    }
+
+    fn is_in_harmless_call(&self, at: usize) -> bool {
+        let mut depth = 0_usize;
+        let is_between =
+            self.before(at, 1) == Some(Token::Sign('+')) && self.token(at + 1) == Some(Token::Sign('+'));
+        for open in (0..at).rev().take(MAX_ARGUMENTS) {
+            match self.token(open) {
+                Some(Token::Sign(')' | ']' | '}')) => depth += 1,
+                Some(Token::Sign('(')) if depth == 0 => return self.is_harmless_call(open),
+                Some(Token::Sign('[' | '{')) if depth == 0 => return false,
+                Some(Token::Sign('(' | '[' | '{')) => depth = depth.saturating_sub(1),
+                // `x = x[:i] + "…" + x[i:]`
+                Some(Token::Sign('=')) if depth == 0 && is_between && self.assigns(open) => return true,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Whether a `=` is that of a statement, and names no argument.
+    fn assigns(&self, at: usize) -> bool {
+        matches!(self.before(at, 1), Some(Token::Name(_)))
+            && !matches!(self.before(at, 2), Some(Token::Sign('(' | ',')))
+    }
+
+    fn is_harmless_call(&self, open: usize) -> bool {
+        match (self.before(open, 2), self.before(open, 1)) {
+            (Some(Token::Sign('.')), Some(Token::Name(name))) => METHODS.contains(&name),
+            (_, Some(Token::Name(name))) => FUNCTIONS.contains(&name),
+            _ => false,
+        }
+    }
+
+    /// `name = "…"`, if each use of the name is harmless.
+    fn is_named_prose(&self, at: usize) -> bool {
+        let (Some(Token::Sign('=')), Some(Token::Name(name))) = (self.before(at, 1), self.before(at, 2))
+        else {
+            return false;
+        };
+        if !self.is_assignment(at) {
+            return false;
+        }
+        let mut uses = self.tokens.iter().enumerate().filter(|(_, token)| **token == Token::Name(name));
+        let mut count = 0;
+        uses.all(|(used, _)| {
+            count += 1;
+            let is_text = matches!(self.token(used + 2), Some(Token::Text(_)));
+            let is_assigned = self.token(used + 1) == Some(Token::Sign('=')) && is_text;
+            count <= MAX_USES
+                && self.before(used, 1) != Some(Token::Sign('.'))
+                && (is_assigned && self.is_assignment(used + 2) || self.is_used(used))
+        })
+    }
+
+    /// Whether a text is the whole value of an assignment that is a statement.
+    fn is_assignment(&self, at: usize) -> bool {
+        let starts = match self.before(at, 3) {
+            None | Some(Token::Text(_) | Token::Sign(')' | ']' | '}' | ';')) => true,
+            Some(Token::Name(word)) => !CONTINUING.contains(&word),
+            Some(Token::Sign(_)) => false,
+        };
+        let ends = matches!(self.token(at), Some(Token::Text(text)) if self.ends_statement(text));
+        starts && ends
+    }
+
+    /// Whether a text is the last of its line.
+    fn ends_statement(&self, text: &str) -> bool {
+        let end = offset(self.code, text) + text.len();
+        let rest = self.code.get(end..).unwrap_or_default().trim_start_matches(['"', '\'']);
+        let rest = rest.trim_start_matches([' ', '\t']);
+        rest.is_empty() || rest.starts_with(['\n', ';', '#'])
+    }
+
+    /// Whether a text is the first argument of a function of `re`.
+    fn is_pattern(&self, at: usize) -> bool {
+        let start = at.checked_sub(4).and_then(|start| self.tokens.get(start..at));
+        let is_function = matches!(
+            start,
+            Some([Token::Name("re"), Token::Sign('.'), Token::Name(name), Token::Sign('(')])
+                if PATTERNS.contains(name)
+        );
+        is_function && matches!(self.token(at + 1), Some(Token::Sign(',' | ')')))
+    }
+
+    /// `re.sub("…", "text", x)`: a function as the replacement would get what matches.
+    fn is_replaced_by_text(&self, at: usize) -> bool {
+        matches!(self.before(at, 2), Some(Token::Name("sub" | "subn")))
+            && matches!(self.token(at + 2), Some(Token::Text(_)))
+            && self.token(at + 3) == Some(Token::Sign(','))
+    }
+}
+
+/// The variables of JavaScript in a pattern, which are no file.
+const VARIABLES: &[&str] = &["process\\.env", "process.env", "import\\.meta\\.env", "import.meta.env"];
+
+/// A pattern without what would be a pattern for names of files.
+fn without_signs(pattern: &str) -> String {
+    let mut kept = pattern.to_owned();
+    for name in VARIABLES {
+        kept = kept.replace(name, " ");
+    }
+    kept.replace(['*', '?', '[', ']'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_and_patterns_in_code_are_no_files() {
+        for code in [
+            "import re\ns = re.sub(r'\\.env\\b', 'settings', s)",
+            "import re, sys\ns = re.subn('x.env', \"y\", s)[0]",
+            "import re\nprint(re.findall(r'process\\.env\\.(\\w+)', s))",
+            "import os, re\nprint(re.findall(r'import\\.meta\\.env', s))",
+            "s = s.replace('load .env first', 'load it')",
+            "s = open('a').read()\nassert 'see .env here' in s\nopen('a', 'w').write(s)",
+            "notes = '''# Notes\n\nSee .env\n'''\nwith open('a.md', 'w') as f:\n    f.write(notes)",
+            "old = \"\"\"a\n.env\"\"\"\nnew = \"\"\"b .env\"\"\"\nassert old in s\ns = s.replace(old, new, 1)",
+            "from pathlib import Path\np = Path('a.md')\nif 'x .env' not in p.read_text():\n    p.write_text('a .env' + p.read_text())",
+            "print('never commit .env')",
+            "i = s.index('## A')\ns = s[:i] + 'see .env' + s[i:]",
+            "old = '''\n  a.env\n'''\ns = s.replace(old, '')",
+            "a = 'see .env'  # x\nif a not in s:\n    s = s.replace('x', a + b)",
+            "print('done,', len('a .env'), 'and .env')",
+        ] {
+            let kept = without_prose("python3", code);
+            assert!(!kept.contains(".env") && !kept.contains("\\.env"), "{code}\n{kept}");
+        }
+        let kept = without_prose(
+            "python3",
+            "import re, glob\nre.sub(r'print\\((.*?)\\)', f, s)\nre.match('a.*', s)",
+        );
+        assert!(!kept.contains('*'), "{kept}");
+    }
+
+    #[test]
+    fn what_may_be_opened_stays() {
+        for code in [
+            "open('.env')",
+            "print(open('.env').read())",
+            "print('a b', open('.env').read())",
+            "s = s.replace('x', '.env'); open(s)",
+            "s = s.replace('x y', '.env'); open(s)",
+            "open('a .env'.split()[1])",
+            "x = 'a .env'\nopen(x.split()[1])",
+            "x = 'a .env'\nopen(x[2:])",
+            "x = 'a .env'\nprint(x)\nopen(x[2:])",
+            "x = 'a .env'\ny = x",
+            "old = '''\n.env\n'''\ns = s.replace('x', old)\nopen(s.strip())",
+            "x = [s + 'a .env' + s][0]",
+            "x = open(s + 'a .env' + s)",
+            "open(mode='r', file=d + '/my .env' + e)",
+            "x = 'a .env'\nfor p in x: open(p)",
+            "x = 'a .env' if y else z\nprint(x)",
+            "x: str = 'a .env'\nopen(x[2:])",
+            "for p in ['a', '.env']: open(p)",
+            "for p in ['a b', 'c .env']: open(p[2:])",
+            "s = s.replace('x', 'a .env')\nopen(s.split()[1])",
+            "s = 'x'.replace('x', 'cat .env')\nos.system(s)",
+            "import x\nopen('x.py', 'w').write('import os\n.env')",
+            "import os\nexec(s.replace('x', 'open .env'))",
+            "from os import open as print\nprint('a .env')",
+            "print = open\nprint('a .env')",
+            "def replace(a): open(a)\nx.replace('a .env')",
+            "print('a .env'[2:])",
+            "print('a {}'.format('.env'))",
+            "import re\nre.sub(r'.env', lambda m: open(m[0]).read(), s)",
+            "import re\nre.sub(r'.env', f, s)",
+            "import re\nfor f in fs:\n    if re.match(r'.env$', f): print(open(f).read())",
+            "import re\nre.sub('a', '.env', s)",
+            "import x as re\nre.sub('.env', 'a', s)",
+            "class re: sub = open\nre.sub('.env', 'r', 1)",
+            "import re\nre.sub = open\nre.sub('.env', 'r', 1)",
+            "for re in [x]: re.sub('.env', 'r', 1)",
+            "re = x\nre.sub('.env', 'r', 1)",
+        ] {
+            let kept = without_prose("python3", code);
+            assert!(kept.contains(".env"), "{code}\n{kept}");
+        }
+        for interpreter in ["node", "ruby", "perl"] {
+            assert_eq!(without_prose(interpreter, "print('a .env')"), "print('a .env')");
+        }
+        assert_eq!(without_prose("python3", "print('a b')\u{1e}a .env"), "print('')\u{1e}a .env");
+    }
+}
