@@ -196,3 +196,51 @@ fn what_cannot_be_named_is_not_asked_for() {
     let answer = bash(answer.again(), "npm publish\r\n").run();
     insta::assert_snapshot!(answer.tool("deny"), @"Running `npm publish` is not allowed: `toolUsageValidation` has `Bash npm publish*`. Do it another way, or ask the user. (.conclaude.yaml:1)");
 }
+
+/// What leads out of an agent's worktree: branches and worktrees of others, settings of git, and code that joins `..`.
+#[test]
+fn an_agent_does_not_leave_its_worktree_by_git_or_by_code() {
+    let test = project("preToolUse: {}\n").git(&[
+        "worktree",
+        "add",
+        "-q",
+        ".claude/worktrees/agent-a1b2c3",
+        "-b",
+        "agent",
+    ]);
+    let worktree = test.root().join(".claude/worktrees/agent-a1b2c3").display().to_string();
+    let root = test.root().display().to_string();
+    let named = format!("python3 -c \"open('{root}/src/gen/a', 'w')\"");
+    let mut test = test.payload("cwd", worktree);
+    for (command, expected) in [
+        ("git -C ../../.. update-ref HEAD HEAD~1", "deny"),
+        ("git update-ref refs/heads/main HEAD", "ask"),
+        ("git symbolic-ref refs/heads/main refs/heads/x", "ask"),
+        ("git worktree remove agent-2", "ask"),
+        ("git worktree repair ../agent-2", "deny"),
+        ("git -c core.worktree=../../.. reset --hard", "deny"),
+        ("GIT_COMMON_DIR=../../../.git git checkout x", "deny"),
+        ("echo 'gitdir: ../../../.git' > .git", "deny"),
+        ("black ../../../src", "deny"),
+        ("python3 -c \"import os; open(os.path.join('..', '..', '..', 'a'), 'w')\"", "ask"),
+        ("perl -e 'open F, \">../../../src/gen/a\"'", "ask"),
+        (named.as_str(), "ask"),
+        ("git update-ref HEAD HEAD~1", "pass"),
+        ("git symbolic-ref HEAD", "pass"),
+        ("black src", "pass"),
+        ("git worktree list", "pass"),
+        ("python3 -c \"print(open('../../../src/gen/a').read())\"", "pass"),
+    ] {
+        let answer = bash(test, command).run();
+        let is = |word: &str| answer.stdout.contains(&format!("\"permissionDecision\":\"{word}\""));
+        let found = if is("deny") {
+            "deny"
+        } else if is("ask") {
+            "ask"
+        } else {
+            "pass"
+        };
+        assert_eq!(found, expected, "{command}: {}", answer.stdout);
+        test = answer.again();
+    }
+}

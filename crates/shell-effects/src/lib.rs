@@ -62,6 +62,7 @@ pub use matching::{OptionMatch, PlainCommand};
 pub use paths::normalise;
 pub use percent::percent_decoded;
 pub use programs::databases::Sql;
+pub use programs::harmless::UnlistedOption;
 pub use programs::powershell::read as read_powershell;
 pub use programs::program::{Program, Subcommand};
 pub use programs::shell::is_builtin;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
+use crate::programs::harmless::{self, UnlistedOption};
 use crate::programs::languages::SourceLanguage;
 use crate::programs::program::{Action, Control, Deletes, PathChange, Program, Stdin};
 use crate::programs::table;
@@ -163,5 +164,29 @@ impl SimpleCommand {
             }
         }
         text
+    }
+}
+
+/// Its options, for rules that allow its program.
+impl SimpleCommand {
+    /// Whether its program has a list of options that are harmless, so that others count.
+    #[must_use]
+    pub fn lists_options(&self) -> bool {
+        self.entry.is_some_and(|program| !program.harmless.is_empty())
+    }
+
+    /// Its options outside of that list.
+    #[must_use]
+    pub fn unlisted_options(&self) -> Vec<UnlistedOption<'_>> {
+        let Some(program) = self.entry.filter(|program| !program.harmless.is_empty()) else {
+            return Vec::new();
+        };
+        harmless::unlisted(program.harmless, program.options, self.words.get(1..).unwrap_or_default())
+    }
+
+    /// Whether its program runs code of any kind that it is given.
+    #[must_use]
+    pub fn interprets(&self) -> bool {
+        self.entry.is_some_and(|program| program.language.is_some() && program.stdin == Stdin::Code)
     }
 }

@@ -183,7 +183,43 @@ impl CommandPattern {
 
     /// Whether the pattern names an option.
     pub fn names(&self, option: &str) -> bool {
-        self.glob.as_str().split([' ', '=']).any(|word| word.trim_end_matches('*') == option)
+        self.count(option) > 0
+    }
+
+    /// How often the pattern names an option.
+    pub fn count(&self, option: &str) -> usize {
+        let words = self.glob.as_str().split(' ');
+        let is_it = |part: &str| part.trim_end_matches('*') == option;
+        words.filter(|word| is_it(word) || word.split('=').any(is_it)).count()
+    }
+
+    /// Whether it only has a statement that reads.
+    pub fn reads_only(&self) -> bool {
+        let pattern = self.glob.as_str().to_ascii_lowercase();
+        pattern.contains("'select") || pattern.contains("\"select")
+    }
+
+    /// Whether it ends in a host's name, and a command's host only starts so: `http://localhost*` is not `http://localhost.evil.com`.
+    pub fn is_of_other_host(&self, command: &str) -> bool {
+        let Some((known, _)) = self.glob.as_str().split_once('*') else { return false };
+        let Some((_, host)) = known.rsplit_once("://") else { return false };
+        if host.is_empty() || host.contains(['/', ' ', '[', '{', '?']) {
+            return false;
+        }
+        let Some((_, rest)) = command.split_once(known) else { return false };
+        let rest = rest.split(['/', '?', '#', ' ', '\'', '"']).next().unwrap_or_default();
+        // What comes before `@` is a user.
+        let digits = if host.contains(':') { Some(rest) } else { rest.strip_prefix(':') };
+        !rest.is_empty() && !digits.is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+
+    /// Whether the pattern allows a program with whatever arguments.
+    pub fn is_program(&self) -> bool {
+        let pattern = self.glob.as_str();
+        let program = if self.is_prefix { Some(pattern) } else { pattern.strip_suffix('*') };
+        program.map(str::trim_end).is_some_and(|program| {
+            program.is_empty() || program == "*" || !program.contains([' ', '*', '?', '[', '{'])
+        })
     }
 
     /// Whether it matches every command.

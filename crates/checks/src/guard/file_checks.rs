@@ -239,7 +239,9 @@ fn fence(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Tou
     let is_temporary = call.ground.is_temporary(&touch.path);
     let real = call.ground.links.real_path(worktree);
     let is_free = touch.access == Access::Read || is_only_linked(effects, touch);
-    if is_free || is_temporary || touch.path.starts_with(real) {
+    // With another one, git works on the repository that it names.
+    let is_link_of_git = touch.path == real.join(".git");
+    if is_free || is_temporary || touch.path.starts_with(real) && !is_link_of_git {
         call.log.missed(named_rule, subject, || {
             format!("does not apply to {subject}: it is read, temporary or inside")
         });
@@ -247,7 +249,11 @@ fn fence(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Tou
     }
     call.log.matched(named_rule, subject, || format!("covers {subject}: it is outside of the worktree"));
     let explained = Explanation::of(switch.message_for(touch.shown(), call.tool), || Explanation {
-        reason: format!("{} is outside of this agent's worktree.", touch.shown()),
+        reason: if is_link_of_git {
+            format!("{} is what connects this agent's worktree with its repository.", touch.shown())
+        } else {
+            format!("{} is outside of this agent's worktree.", touch.shown())
+        },
         advice: Advice::claude(match touch.access {
             Access::Checkout => format!("Work in {} instead.", worktree.display()),
             _ => format!("Write below {} instead.", worktree.display()),

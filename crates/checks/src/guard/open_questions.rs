@@ -365,11 +365,19 @@ fn doubt_question(
 /// The first path in code that leads out of the agent's worktree. It is for code that may write.
 fn outside_word(rules: &GuardRules, call: &ToolCall<'_>, bases: &[Base], text: &str) -> Option<String> {
     let worktree = call.ground.links.real_path(call.worktree?);
-    if rules.worktree_fence.is_none() || !text.contains("../") {
+    let root = call.ground.root.to_string_lossy();
+    let may_leave = text.contains("..") || text.contains(root.as_ref());
+    if rules.worktree_fence.is_none() || !may_leave {
         return None;
     }
-    let words = text.split(['"', '\'', '`', '(', ')', ',', ' ', '\n']).filter(|word| word.starts_with("../"));
-    let leading_up = words.collect::<Vec<_>>().join(" ");
+    let words = || {
+        let words = text.split(['"', '\'', '`', '(', ')', ',', ' ', '\n', '>', '<', '+', '=']);
+        words.filter(|word| !word.is_empty())
+    };
+    // `join('..', '..', 'a')`.
+    let ups = "../".repeat(words().filter(|word| *word == "..").count());
+    let leaving = words().filter(|word| word.starts_with("../") || word.starts_with(root.as_ref()));
+    let leading_up = leaving.chain([ups.as_str()]).collect::<Vec<_>>().join(" ");
     named_word(call, bases, &leading_up, &|touch| {
         !touch.path.starts_with(&worktree) && !call.ground.is_temporary(&touch.path)
     })

@@ -341,7 +341,11 @@ impl Ground<'_> {
         // An update does not create the file.
         touches.retain(|touch| touch.access != Access::Update || touch.exists);
         if formats {
-            touches.retain(|touch| !touch.is_directory());
+            // The files in a directory change, and none of them is known.
+            touches
+                .iter_mut()
+                .filter(|touch| touch.is_directory())
+                .for_each(|touch| touch.access = Access::Checkout);
             // A missing file is a pattern in quotes: a formatter creates no files.
             touches.iter_mut().for_each(|touch| touch.exists = true);
         }

@@ -77,14 +77,18 @@ pub(super) fn allowed(
         return Err(Refusal::Connection);
     }
     let mut by = Err(Refusal::Empty);
-    let mut outer: Option<&SimpleCommand> = None;
+    let mut outer: Option<(&SimpleCommand, Option<&CommandPattern>)> = None;
     for (index, command) in script.commands.iter().enumerate() {
         // Its words are part of the previous command, which is compared as a whole.
-        if command.inside && outer.is_some_and(|outer| ends_with(outer, command)) {
+        if command.inside
+            && let Some((around, pattern)) = outer
+            && ends_with(around, command)
+        {
+            names_options(pattern, script, index)?;
             continue;
         }
         if !command.inside {
-            outer = Some(command);
+            outer = Some((command, None));
         }
         if command.redirects_to_file {
             return Err(Refusal::Redirection(short(&command.text)));
@@ -98,14 +102,42 @@ pub(super) fn allowed(
         let text = as_written(command);
         let found = patterns.iter().position(|pattern| pattern.matches(&text, false, budget));
         let found = found.ok_or_else(|| Refusal::NoRule(short(&text)))?;
-        let unnamed = patterns.get(found).and_then(|pattern| unnamed_option(pattern, script, index));
-        if let Some((does, option)) = unnamed {
-            let (command, option) = (short(&text), short(option));
-            return Err(Refusal::UnnamedOption { command, does, option });
+        let pattern = patterns.get(found).copied();
+        names_options(pattern, script, index)?;
+        if !command.inside {
+            outer = Some((command, pattern));
         }
         by = Ok(found);
     }
     by
+}
+
+/// Whether an argument of a database client may change something. Who allows a `select` does not allow that.
+fn writes(text: &str) -> bool {
+    const WRITING: [&str; 20] = [
+        "alter", "attach", "call", "copy", "create", "delete", "do", "drop", "execute", "grant", "insert",
+        "into", "merge", "reindex", "replace", "revoke", "set", "truncate", "update", "vacuum",
+    ];
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    text.contains(' ')
+        && words.into_iter().any(|word| WRITING.iter().any(|writing| word.eq_ignore_ascii_case(writing)))
+}
+
+/// Whether a pattern names each option by which a command changes a file or runs something.
+fn names_options(pattern: Option<&CommandPattern>, script: &Script, index: usize) -> Result<(), Refusal> {
+    let (Some(pattern), Some(command)) = (pattern, script.commands.get(index)) else { return Ok(()) };
+    if pattern.is_of_other_host(&as_written(command)) {
+        return Err(Refusal::NoRule(short(&command.text)));
+    }
+    if pattern.reads_only() && command.sql().is_some_and(|sql| sql.texts.iter().any(|text| writes(text))) {
+        return Err(Refusal::NoRule(short(&command.text)));
+    }
+    match unnamed_option(pattern, script, index) {
+        None => Ok(()),
+        Some((does, option)) => {
+            Err(Refusal::UnnamedOption { command: short(&as_written(command)), does, option: short(option) })
+        }
+    }
 }
 
 /// Whether a command is the operands of another one, which runs it: `uv run pytest`, `python -m pip`. What another option runs is
@@ -124,30 +156,66 @@ fn ends_with(outer: &SimpleCommand, command: &SimpleCommand) -> bool {
 fn unnamed_option<'s>(
     pattern: &CommandPattern,
     script: &'s Script,
-    command: usize,
+    index: usize,
 ) -> Option<(String, &'s str)> {
-    let effects = script.effects.iter().filter(|effect| effect.command == command);
+    let effects = script.effects.iter().filter(|effect| effect.command == index);
     let mut options = effects
         .filter(|effect| effect.access.changes_files())
         .filter_map(|effect| Some((effect.access, effect.option.as_deref()?)));
     if let Some((access, option)) = options.find(|(_, option)| !pattern.names(option)) {
         return Some((format!("{} files", access.does()), option));
     }
-    let command = script.commands.get(command)?;
-    let mut acting = command.acts_by.iter().map(String::as_str).chain(acting_by_name(&command.words));
-    let option = acting.find(|option| !pattern.names(option))?;
+    let command = script.commands.get(index)?;
+    let by_name = acting_by_name(unlisted_words(script, index));
+    let mut acting = command.acts_by.iter().map(String::as_str).chain(by_name);
+    let option =
+        acting.find(|option| !pattern.names(option)).or_else(|| unlisted_option(pattern, command))?;
     Some(("may run or write something".to_owned(), option))
+}
+
+/// The words of a command whose options are not in the list of a program: where that has one, names say nothing more.
+fn unlisted_words(script: &Script, index: usize) -> &[String] {
+    let Some(command) = script.commands.get(index) else { return &[] };
+    let words = command.words.as_slice();
+    if command.lists_options() {
+        let end = words.iter().position(|word| word == "--");
+        return end.and_then(|at| words.get(at..)).unwrap_or_default();
+    }
+    let parts = script.commands.iter().skip(index + 1).take_while(|part| part.inside);
+    let listed = parts.filter(|part| part.lists_options() && ends_with(command, part)).last();
+    let length = listed.map_or(words.len(), |part| words.len().saturating_sub(part.words.len()));
+    words.get(..length).unwrap_or_default()
+}
+
+/// An option that is not known to be harmless, unless the pattern names it as often. Who allows any code of an interpreter allows its
+/// options as well.
+fn unlisted_option<'s>(pattern: &CommandPattern, command: &'s SimpleCommand) -> Option<&'s str> {
+    if command.interprets() && pattern.is_program() {
+        return None;
+    }
+    let unlisted = command.unlisted_options();
+    let is_named = |at: usize| {
+        let Some(one) = unlisted.get(at) else { return false };
+        let flag = one.flag.map(|flag| format!("-{flag}"));
+        let name = flag.as_deref().unwrap_or(one.name);
+        let before =
+            unlisted.iter().take(at).filter(|other| other.name == one.name && other.flag == one.flag);
+        pattern.count(name).max(pattern.count(one.word)) > before.count()
+    };
+    let at = (0..unlisted.len()).find(|at| !is_named(*at))?;
+    unlisted.get(at).map(|one| one.word)
 }
 
 /// The options that say by their name that they run or write something, of whatever program.
 fn acting_by_name(words: &[String]) -> impl Iterator<Item = &str> {
-    const ACTING: [&str; 27] = [
+    const ACTING: [&str; 28] = [
         "bind",
         "cmd",
         "command",
         "config",
         "delete",
         "editor",
+        "emit",
         "eval",
         "exec",
         "execute",

@@ -57,6 +57,8 @@ enum InsertionError {
     NotBelow,
     #[error("it leads out of the project")]
     Outside,
+    #[error("it has another name, which may be protected (a hard link)")]
+    OtherNames,
     #[error("{0} protects it")]
     Protected(String),
     #[error(transparent)]
@@ -78,6 +80,9 @@ fn inserted(path: &str, root: &Path, why_unreadable: &WhyUnreadable<'_>) -> Resu
         return Err(InsertionError::Protected(rule));
     }
     let content = files::read_text(&real, MAX_BYTES)?;
+    if !files::is_plain_file(&real) {
+        return Err(InsertionError::OtherNames);
+    }
     let content = clean(content.trim_end());
     Ok(match head_and_tail(&content, MAX_CHARACTERS) {
         None => content,
@@ -121,11 +126,14 @@ mod tests {
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink("../secret", project.join("link")).unwrap();
+            std::fs::hard_link(root.path().join("secret"), project.join("hard")).unwrap();
             rustix::fs::mkfifoat(rustix::fs::CWD, project.join("fifo"), rustix::fs::Mode::RWXU).unwrap();
         }
         let outside = root.path().join("secret").display().to_string();
         let all = [
             "missing",
+            #[cfg(unix)]
+            "hard",
             "../secret",
             "folder/../../secret",
             "link",

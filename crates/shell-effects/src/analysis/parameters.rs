@@ -74,6 +74,7 @@ impl Analyzer<'_> {
             }
             Some(Operation::Indirect(word)) => {
                 self.substitutions(word);
+                self.evaluate_index(word);
                 if word.is_empty() { self.indirect(name, &found) } else { ParameterValue::Unknown }
             }
             Some(Operation::Other(word)) => {

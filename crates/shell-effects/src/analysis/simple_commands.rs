@@ -372,6 +372,8 @@ impl Analyzer<'_> {
                     analyzer.subshell(|analyzer| analyzer.code(value, "sh"));
                 }),
                 Some(b'c') => self.acts_by(name, command),
+                // Another directory has other files that say what to do.
+                Some(b'd' | b'p') if !is_below(&value.text) => self.acts_by(name, command),
                 Some(b'f') => {
                     self.reads(value, command);
                     self.acts_by(name, command);
@@ -448,6 +450,11 @@ impl Analyzer<'_> {
             Action::Special(run) => run(self, call),
         }
     }
+}
+
+/// Whether a path stays below the current directory.
+fn is_below(path: &str) -> bool {
+    !path.starts_with(['/', '~']) && path.split('/').all(|part| part != "..")
 }
 
 fn is_identifier(name: &str) -> bool {

@@ -13,13 +13,13 @@ use crate::{Access, Brought};
 pub(crate) const ARCHIVES: &[Program] = &[
     special(&["7z", "7za", "7zz"], "-o? -p? -m? -t? -x? -i? -w? -v? -s? -a? -r?", seven),
     special(&["bsdtar", "tar"], "", tar),
-    special(&["bunzip2", "bzip2", "gunzip", "gzip", "pigz", "unpigz", "unxz", "unzstd", "xz", "zstd", "zstdmt"], "-S= -o=w -T= --suffix= --threads= --files? --files0? --filelist=l", compress),
+    special(&["bunzip2", "bzip2", "gunzip", "gzip", "pigz", "unpigz", "unxz", "unzstd", "xz", "zstd", "zstdmt"], "-S= -o=w -T= --suffix= --threads= --files? --files0? --filelist=l --rm!", compress),
     special(&["cpio"], "-F= -I= -O= -D= -E=r -C= -H= -M= -R= --file= --directory= --pattern-file=r --format= --owner=", cpio),
     special(&["ar", "gcc-ar", "llvm-ar"], "", library),
     special(&["gpgtar"], "-o=w -C= -T=l -r= -u= --output=w --directory= --files-from=l --gpg= --gpg-args= --recipient= --local-user=", gpgtar),
     special(&["jar"], "", jar),
     special(&["unzip"], "-d= -x= -P=", unzip),
-    special(&["zip"], "-i= -x= -t= -tt= -P= -b= -n= -TT= -O=w --out=w --unzip-command= --temp-path= --password= --suffixes=", zip),
+    special(&["zip"], "-m! --move! -lf=c -la! --logfile-path=c -i= -x= -t= -tt= -P= -b= -n= -TT= -O=w --out=w --unzip-command= --temp-path= --password= --suffixes=", zip),
 ];
 
 /// The options of tar. It parses its words itself, because the first may have no dash.

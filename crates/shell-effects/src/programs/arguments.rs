@@ -7,7 +7,8 @@ use crate::programs::program::Program;
 /// writes, `-x=d` the directory in which it works, `-x?` a value only if that is part of the same word. All other flags take none.
 /// `-x=e` is code in the program's own language, which it runs instead of a script, `-x=b` such code that it runs before its script,
 /// and `-x=m` a module that it loads first. For who allows the program without the option: `-x=x` is a command that it runs, `-x=c`
-/// another thing by which it runs or writes something, `-x=f` a file of such, and `-x!` does so without a value. A single dash before
+/// another thing by which it runs or writes something, `-x=f` a file of such, `-x=p` a directory
+/// that must be below the current one, and `-x!` does so without a value. A single dash before
 /// all others says that flags are never joined.
 pub(crate) type Flags = &'static str;
 
@@ -115,8 +116,13 @@ fn full_name<'a>(flags: &'a str, name: &'a str) -> &'a str {
         match flag.strip_prefix(name).map(|rest| rest.bytes().next()) {
             None => {}
             Some(None | Some(b'=' | b'?' | b'!')) => return name,
-            Some(_) if longer.is_some() => return name,
-            Some(_) => longer = flag.split(['=', '?', '!']).next(),
+            Some(_) => {
+                let full = flag.split(['=', '?', '!']).next();
+                if longer.is_some() && longer != full {
+                    return name;
+                }
+                longer = full;
+            }
         }
     }
     longer.unwrap_or(name)

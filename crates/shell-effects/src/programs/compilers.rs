@@ -20,9 +20,17 @@ const COMPILED_TO: &[&str] =
 const COMPILED_TO_ATTACHED: &[&str] =
     &["--output=", "-Map=", "--Map=", "--dependency-file=", "-a=", "-al=", "--MD="];
 
+/// Starts of options that load code, or more options.
+const LOADING: [&str; 9] =
+    ["-fplugin", "-specs=", "--specs=", "-B", "@", "-Wl,-plugin", "-Wl,--plugin", "-fuse-ld=/", "-load"];
+
 /// A compiler: source files that this script wrote are read as code, and so is its input.
 fn compile(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     link(analyzer, call);
+    let loads = |field: &&Field| LOADING.iter().any(|start| field.text.starts_with(start));
+    for field in call.fields.iter().skip(1).filter(loads) {
+        analyzer.acts_by(&field.text, call.command);
+    }
     // `-wrapper PROGRAM,ARGUMENT`.
     for words in call.fields.windows(2) {
         if let [option, wrapper] = words

@@ -18,10 +18,10 @@ pub(crate) const DATABASES: &[Program] = &[
     special(&["beeline", "bq", "clickhouse", "clickhouse-client", "clickhouse-local", "cockroach", "cqlsh", "duckdb", "hive", "impala-shell",
         "isql", "litecli", "mssql-cli", "pgcli", "presto", "snow", "snowsql", "spark-sql", "sqlcmd", "sqlplus", "trino", "turso", "usql",
         "wrangler"], "", statements).stdin(SQL),
-    special(&["psql"], "-o=c -L=c --output=c --log-file=c -c= --command= -f=r --file=r -d= -h= -p= -U= -v= -F= -R= -P= -T=", statements).stdin(SQL).start_up(&["~/.psqlrc", "$PSQLRC"]),
-    special(&["mariadb", "mycli", "mysql"], "", statements).stdin(MYSQL),
+    special(&["psql"], "-o=c -L=c --output=c --log-file=c -c= --command= -f=f --file=f --psqlrc=c -d= -h= -p= -U= -v= -F= -R= -P= -T=", statements).stdin(SQL).start_up(&["~/.psqlrc", "$PSQLRC"]),
+    special(&["mariadb", "mycli", "mysql"], "--tee=c --defaults-file=c --defaults-extra-file=c --login-path=c --plugin-dir=c --init-command=c", statements).stdin(MYSQL),
     Program::new(&["mongo", "mongosh"]).stdin(Stdin::Queries),
-    special(&["sqlite3"], "-cmd= -init=r -separator= -newline= -nullvalue= -mmap= -maxsize=", sqlite).stdin(SQL).start_up(&["~/.sqliterc", "~/.config/sqlite3/sqliterc"]),
+    special(&["sqlite3"], "-cmd= -init=f --init=f -A! -separator= -newline= -nullvalue= -mmap= -maxsize=", sqlite).stdin(SQL).start_up(&["~/.sqliterc", "~/.config/sqlite3/sqliterc"]),
 ];
 
 /// The SQL that a database client gets.
@@ -83,17 +83,26 @@ fn attached(word: &str) -> &str {
 const NAMING_FILES: &[&str] = &[
     "attach",
     "copy",
+    "create extension",
     "dumpfile",
+    "language c",
+    "language pl",
     "infile",
     "load_file",
+    "lo_export",
     "lo_import",
+    "load '",
     "outfile",
     "pg_read",
     "read_",
     "readfile",
     "source ",
     "tee ",
+    "\\e",
     "\\i",
+    "\\lo_",
+    "\\s ",
+    "\\setenv",
     "\\o",
     "\\g",
     "\\w",
@@ -216,6 +225,10 @@ fn run_statements(analyzer: &mut Analyzer<'_>, call: &Call<'_>, texts: &[Field],
             match line.trim_start().strip_prefix('.') {
                 Some(command) => dot_command(analyzer, call, command),
                 None => {
+                    let lower = line.to_ascii_lowercase();
+                    if ACTING.iter().any(|name| lower.contains(name)) {
+                        analyzer.acts_by(line, call.command);
+                    }
                     edited(analyzer, line);
                     if may_name {
                         analyzer.inline_code("sqlite3", line.to_owned());
@@ -225,6 +238,9 @@ fn run_statements(analyzer: &mut Analyzer<'_>, call: &Call<'_>, texts: &[Field],
         }
     }
 }
+
+/// What writes a file or loads code in a statement.
+const ACTING: [&str; 5] = ["fts3_tokenizer", "into '", "into \"", "load_extension", "writefile"];
 
 /// A file of statements that this script wrote.
 fn read_file(analyzer: &mut Analyzer<'_>, call: &Call<'_>, file: &Field) {
@@ -289,6 +305,11 @@ fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
         .split_whitespace()
         .map(|word| word.trim_matches(['\'', '"']))
         .filter(|word| !word.starts_with('-'));
+    if matches!(name.as_str(), "cd" | "excel" | "www")
+        || ["archive", "load", "restore", "session"].iter().any(|full| is(full))
+    {
+        analyzer.acts_by(&format!(".{name}"), call.command);
+    }
     if name == "cd" {
         return files
             .take(1)

@@ -4,6 +4,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::{Field, FieldKind};
 use crate::programs::arguments::{self, Arguments, Call, Flags};
+use crate::programs::harmless;
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::program::{
     Action, Formatting, Program, Stdin, Subcommand, SubcommandAction, each, special,
@@ -47,7 +48,7 @@ const ASKED: Formatting = Formatting::If(&[
 ]);
 
 /// Options of formatters.
-const FORMATTER: Flags = "--config= --config-path= --config-file= -c? --edition= -l? --line-length= --parser= --style= --stdin-filepath= \
+const FORMATTER: Flags = "--cache --config= --config-path= --config-file= -c? --edition= -l? --line-length= --parser= --style= --stdin-filepath= \
     --ignore-path= --emit= --parser-path= --plugin=c --rulesdir=c --resolve-plugins-relative-to=c --cache-location=c --init-hook=c --target-version= --profile= --select= --ignore= --rules= \
     --output-file=w -o=c -ln= --filename= --settings-path= --settings-file=";
 
@@ -59,17 +60,22 @@ const fn formats(names: &'static [&'static str], formatting: Formatting) -> Prog
 #[rustfmt::skip]
 pub(crate) const FORMATTERS: &[Program] = &[
     formats(&[
-        "autopep8", "clang-format", "cmake-format", "eslint", "gofmt", "gofumpt", "goimports", "google-java-format",
-        "ktlint", "oxlint", "prettier", "rubocop", "shfmt", "standard", "stylelint", "tidy", "yapf",
+        "autopep8", "clang-format", "cmake-format", "google-java-format",
+        "ktlint", "oxlint", "shfmt", "standard", "tidy", "yapf",
     ], ASKED),
+    formats(&["eslint"], ASKED).harmless(harmless::ESLINT),
+    formats(&["gofmt", "gofumpt", "goimports"], ASKED).harmless(harmless::GOFMT),
+    formats(&["prettier"], ASKED).harmless(harmless::PRETTIER),
+    formats(&["rubocop"], ASKED).harmless(harmless::RUBOCOP),
+    formats(&["stylelint"], ASKED).harmless(harmless::STYLELINT),
     formats(&["biome"], ASKED).subcommands(&[Subcommand::formats(&["check", "ci", "format", "lint"], ASKED)]),
-    formats(&["black"], Formatting::Unless(&["--check", "--diff"])),
+    formats(&["black"], Formatting::Unless(&["--check", "--diff"])).harmless(harmless::BLACK),
     formats(&["buildifier"], Formatting::Unless(&["-mode", "--mode", "--lint"])),
     formats(&["dos2unix", "unix2dos"], Formatting::Unless(&["-i", "--info"])),
-    formats(&["isort"], Formatting::Unless(&["-c", "--check", "--check-only", "--diff", "--stdout"])),
+    formats(&["isort"], Formatting::Unless(&["-c", "--check", "--check-only", "--diff", "--stdout"])).harmless(harmless::ISORT),
     formats(&["mdformat"], Formatting::Unless(&["--check"])),
     formats(&["nixfmt", "stylua"], Formatting::Unless(&["-c", "--check"])),
-    formats(&["ruff"], ASKED).subcommands(&[
+    formats(&["ruff"], ASKED).harmless(harmless::RUFF).subcommands(&[
         Subcommand::formats(&["format"], Formatting::Unless(&["--check", "--diff"])),
         Subcommand::formats(&["check", "rule"], ASKED),
     ]),

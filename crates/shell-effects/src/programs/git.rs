@@ -88,7 +88,9 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             is_literal: global.has(&["--literal-pathspecs"]),
         },
     };
-    let only_looks = git.subcommand == "symbolic-ref" && git.arguments.operands.len() < 2;
+    let only_looks = git.subcommand == "symbolic-ref"
+        && git.arguments.operands.len() < 2
+        && !git.arguments.has(&["-d", "--delete"]);
     if changes_checkout && !only_looks {
         checkout_elsewhere(analyzer, &global, call.command);
     }
@@ -197,6 +199,11 @@ fn checkout_elsewhere(analyzer: &mut Analyzer<'_>, global: &Arguments, command: 
             values.map(|value| Field::literal(value.to_owned())).collect::<Vec<_>>()
         };
         let named = global.values(&["--git-dir", "--work-tree"]).cloned();
+        let set = global.values(&["-c"]).filter_map(|setting| {
+            let (key, value) = setting.text.split_once('=')?;
+            if key.eq_ignore_ascii_case("core.worktree") { Some(setting.with(value)) } else { None }
+        });
+        let named = named.chain(set).chain(of_variable("GIT_COMMON_DIR"));
         let named: Vec<Field> =
             named.chain(of_variable("GIT_DIR")).chain(of_variable("GIT_WORK_TREE")).collect();
         for directory in &named {

@@ -64,7 +64,7 @@ pub(crate) const HOSTS: &[Program] = &[
     Program::new(&["pct"]).subcommands(&[Subcommand::elsewhere(&["exec"], "")]),
     Program::new(&["pixi"]).subcommands(&[Subcommand::runs(&["run"], "-e= --environment= --manifest-path=", 0)]),
     Program::new(&["pscale"]).subcommands(&[Subcommand::launches(&["shell"], "--org=", Launch { program: &["mysql"], ..Launch::new(2, Place::Elsewhere) })]),
-    Program::new(&["rails"]).subcommands(&[Subcommand::launches(&["dbconsole"], "-e= --environment= --db=", Launch { program: &["psql"], ..CONTAINER })])
+    Program::new(&["rails"]).options("-r=c -I=c -m=c --template=c").subcommands(&[Subcommand::launches(&["dbconsole"], "-e= --environment= --db=", Launch { program: &["psql"], ..CONTAINER })])
         .stdin(Stdin::Queries),
     Program::new(&["railway"]).subcommands(&[
         Subcommand::runs(&["run"], "-s= -e= -p= --service= --environment= --project=", 0),

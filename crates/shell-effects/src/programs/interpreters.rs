@@ -11,6 +11,7 @@ use crate::programs::archives;
 use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::code_access;
 use crate::programs::files::{self, keeps_copy};
+use crate::programs::harmless;
 use crate::programs::inline_calls;
 use crate::programs::languages::SourceLanguage;
 use crate::programs::own_programs;
@@ -22,7 +23,7 @@ const SHELL: Flags = "-o= -O= --rcfile= --init-file=";
 const FISH: Flags = "-c=e --command=e -C=b --init-command=b -d= --debug= -o=w --debug-output=w -f= --features= -p=w --profile=w --profile-startup=w";
 const NUSHELL: Flags = "-c=e --commands=e -e=b --execute=b --config=f --env-config=f --plugin-config=r --plugins= -m= --table-mode= -I= \
     --include-path= --log-level= --log-target= --log-include= --log-exclude=";
-const NODE: Flags = "-e=e -p=e -pe=e -r=m --eval=e --print=e --require=m --import=m --loader=m --experimental-loader=m --env-file=r \
+const NODE: Flags = "--test -e=e -p=e -pe=e -r=m --eval=e --print=e --require=m --import=m --loader=m --experimental-loader=m --env-file=r \
     --env-file-if-exists=r -C= --conditions= --cpu-prof-dir=w --cpu-prof-name=w --diagnostic-dir=w --heap-prof-dir=w --heap-prof-name=w \
     --logfile=w --localstorage-file=w --report-dir=w --snapshot-blob=w --test-reporter-destination=w --redirect-warnings=w --report-directory=w --report-filename=w --trace-event-file-pattern=w";
 const PYTHON: Flags = "-c=e -W= -X= -Q= -m=";
@@ -50,10 +51,10 @@ pub(crate) const INTERPRETERS: &[Program] = &[
     special(&["lua", "luajit"], "-e=b -l=m -j= -b=", interpreter).interprets(SourceLanguage::Lua),
     special(&["ocaml", "utop"], "-e=e -init=f -I= -open=", interpreter).interprets(SourceLanguage::OCaml).start_up(&[".ocamlinit", "~/.ocamlinit"]),
     special(&["osascript"], "-e=e -l= -s=", interpreter).interprets(SourceLanguage::AppleScript),
-    special(&["php"], PHP, interpreter).interprets(SourceLanguage::Php),
+    special(&["php"], PHP, interpreter).harmless(harmless::PHP).interprets(SourceLanguage::Php),
     special(&["racket"], "-e=b --eval=b -f=f --load=f -t=f --require=f -l= --lib= -p= -r=f --script=f -u=f --require-script=f -k= -I=", interpreter).interprets(SourceLanguage::Racket),
     special(&["scala"], "-e=e --script-snippet=e --execute-script=e -i=f -cp= -classpath=", interpreter).interprets(SourceLanguage::Scala),
-    special(&["swift"], "-e=e -I= -L= -l= -D= -sdk= -target= -module-name=", interpreter).interprets(SourceLanguage::Swift).locks(&["Package.resolved"]),
+    special(&["swift"], "-e=e -I= -L= -l= -D= -sdk= -target= -module-name=", interpreter).harmless(harmless::SWIFT).interprets(SourceLanguage::Swift).locks(&["Package.resolved"]),
     special(&["tclsh", "wish"], "-encoding= -name= -display= -geometry=", interpreter).interprets(SourceLanguage::Tcl).start_up(&["~/.tclshrc", "~/.wishrc"]),
     special(&["expect"], "-c=b -f=f -b=f", interpreter).interprets(SourceLanguage::Tcl).start_up(&["~/.expect.rc"]),
     special(&["bash", "hush", "ksh", "mksh", "loksh", "oksh", "osh", "pdksh", "rbash", "yash"], SHELL, shell).stdin(Stdin::Shell).quotes_like_sh(),
@@ -64,15 +65,15 @@ pub(crate) const INTERPRETERS: &[Program] = &[
     special(&["nu"], NUSHELL, shell).stdin(Stdin::Shell).ends_at_operand().start_up(&["~/.config/nushell/config.nu", "~/.config/nushell/env.nu"]),
     special(&["xonsh"], "-c=e --rc=f -D= --shell-type=", shell).stdin(Stdin::Shell).ends_at_operand(),
     special(&["at", "batch"], "-f=r -q= -t=", later).stdin(Stdin::Shell),
-    special(&["bun"], NODE, interpreter).before_subcommand("--cwd= -c= --config=").interprets(SourceLanguage::JavaScript).runs_package_scripts().locks(&["bun.lock", "bun.lockb"]),
-    special(&["deno"], NODE, interpreter).interprets(SourceLanguage::JavaScript).runs_package_scripts().locks(&["deno.lock"]),
-    special(&["node", "nodejs", "ts-node", "tsx"], NODE, interpreter).interprets(SourceLanguage::JavaScript).runs_package_scripts(),
-    special(&["perl"], "-e=e -E=e -i? -I= -M? -m? -F? -x? -C? -d? -D?", in_place).interprets(SourceLanguage::Perl),
-    special(&["pypy", "pypy3", "python", "python2", "python3"], PYTHON, interpreter).interprets(SourceLanguage::Python),
+    special(&["bun"], NODE, interpreter).harmless(harmless::BUN).before_subcommand("--cwd= -c= --config=").interprets(SourceLanguage::JavaScript).runs_package_scripts().locks(&["bun.lock", "bun.lockb"]),
+    special(&["deno"], NODE, interpreter).harmless(harmless::DENO).interprets(SourceLanguage::JavaScript).runs_package_scripts().locks(&["deno.lock"]),
+    special(&["node", "nodejs", "ts-node", "tsx"], NODE, interpreter).harmless(harmless::NODE).interprets(SourceLanguage::JavaScript).runs_package_scripts(),
+    special(&["perl"], "-e=e -E=e -i? -I= -M? -m? -F? -x? -C? -d? -D?", in_place).harmless(harmless::PERL).interprets(SourceLanguage::Perl),
+    special(&["pypy", "pypy3", "python", "python2", "python3"], PYTHON, interpreter).harmless(harmless::PYTHON).interprets(SourceLanguage::Python),
     special(&["gdb", "lldb"], GDB, debug).stdin(Stdin::Code)
         .start_up(&["~/.gdbinit", "~/.config/gdb/gdbinit", "~/.gdbearlyinit", ".gdbinit", "~/.lldbinit", ".lldbinit"]),
     special(&["powershell", "pwsh"], "-c=e -Command=e -f=r -File=r -ep= -ExecutionPolicy= -wd= -WorkingDirectory=", powershell::run).interprets(SourceLanguage::PowerShell),
-    special(&["ruby"], "-e=e -i? -I= -r=m -F? -C= -x?", in_place).interprets(SourceLanguage::Ruby),
+    special(&["ruby"], "-e=e -i? -I= -r=m -F? -C= -x?", in_place).harmless(harmless::RUBY).interprets(SourceLanguage::Ruby),
 ];
 
 /// `bash -c CODE`, `bash <<EOF`, `… | bash`, `bash FILE`.

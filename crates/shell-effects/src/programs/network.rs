@@ -9,19 +9,19 @@ use crate::programs::program::{Program, special};
 use crate::programs::start_up;
 use crate::{Access, Brought, percent_decoded};
 
-const CURL: Flags = "-o= -d= -F= -T=r -K=f -c=w -D=w -b= -H= -X= -u= -A= -e= -x= -m= -w= -E=r -U= -r= -C= -y= -Y= -z= -Q= \
+const CURL: Flags = "--next! --preproxy=c --socks4=c --socks4a=c --socks5=c --socks5-hostname=c --connect-to=c --abstract-unix-socket=c --engine=c --doh-url=c --quote=c --ssl-sessions=w --keylog=w -o= -d= -F= -T=r -K=f -c=w -D=w -b= -H= -X= -u= -A= -e= -x=c -m= -w= -E=r -U= -r= -C= -y= -Y= -z= -Q=c \
     -t= -P= --output= --data= --data-ascii= --data-binary= --data-raw= --data-urlencode= --json= --form= \
     --form-string= --upload-file=r --config=f --cookie-jar=w --dump-header=w --cookie= --header= \
-    --request= --user= --user-agent= --referer= --proxy= --max-time= --write-out= --cert=r --key=r \
-    --cacert= --capath= --netrc-file=r --output-dir= --url= --retry= --retry-delay= --retry-max-time= \
-    --connect-timeout= --limit-rate= --range= --resolve= --interface= --trace=w --trace-ascii=w \
-    --stderr=w --max-redirs= --proxy-user= --unix-socket= --etag-save=w --etag-compare=r --hsts=w \
+    --request= --user= --user-agent= --referer= --proxy=c --max-time= --write-out= --cert=r --key=r \
+    --cacert= --capath= --netrc-file=r --output-dir= --url=c --retry= --retry-delay= --retry-max-time= \
+    --connect-timeout= --limit-rate= --range= --resolve=c --interface= --trace=w --trace-ascii=w \
+    --stderr=w --max-redirs= --proxy-user= --unix-socket=c --etag-save=w --etag-compare=r --hsts=w \
     --alt-svc=w --libcurl=w --max-filesize= --noproxy= --oauth2-bearer= --aws-sigv4= --ciphers= \
     --create-file-mode= --variable= --proto-default=";
-const RSYNC: Flags = "-e= -f= -T= -B= -M= --rsh= --exclude= --include= --exclude-from=r --include-from=r --files-from=l \
+const RSYNC: Flags = "-e= -f= -T= -B= -M=c --rsh= --exclude= --include= --exclude-from=r --include-from=r --files-from=l \
     --log-file=w --filter= --rsync-path=c --bwlimit= --port= --password-file=r --chmod= --chown= --info= \
-    --timeout= --partial-dir= --temp-dir= --compare-dest= --link-dest= --out-format= --suffix= \
-    --backup-dir=";
+    --del! --remote-option=c --timeout= --partial-dir=c --temp-dir= --compare-dest= --link-dest= --out-format= --suffix= \
+    --backup-dir=c";
 const WGET: Flags = "-O= -o=w -a=w -P= -i=r -U= -t= -T= -w= -Q= -e=c -D= -R= -A= -I= -X= -l= --output-document= \
     --output-file=w --append-output=w --directory-prefix= --input-file=r --post-file=r --body-file=r \
     --post-data= --body-data= --method= --header= --user= --password= --user-agent= --referer= \
@@ -79,6 +79,9 @@ fn sent_files(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 fn curl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     sent_files(analyzer, call);
+    for other in arguments.operands.iter().skip(1) {
+        analyzer.acts_by(&other.text, call.command);
+    }
     curl_configs(analyzer, call);
     for format in arguments.values(&["-w", "--write-out"]) {
         for (at, name) in format.text.match_indices("%output{") {

@@ -43,6 +43,9 @@ pub struct Program {
     pub(crate) language: Option<SourceLanguage>,
     /// The lock files that it writes as a package manager.
     pub(crate) locks: &'static [&'static str],
+    /// For rules that allow it: the options that neither run, load nor write anything. If it has such a list, any other option must
+    /// be named.
+    pub(crate) harmless: Flags,
 }
 
 impl PartialEq for Program {
@@ -342,6 +345,7 @@ impl Program {
             start_up: &[],
             language: None,
             locks: &[],
+            harmless: "",
         }
     }
 
@@ -441,6 +445,11 @@ impl Program {
 
     pub(crate) const fn installed(mut self, arguments: &'static [&'static str]) -> Program {
         self.installed = arguments;
+        self
+    }
+
+    pub(crate) const fn harmless(mut self, options: Flags) -> Program {
+        self.harmless = options;
         self
     }
 

@@ -13,7 +13,7 @@ use crate::{Access, Target};
 
 const FD: Flags = "-e= -t= -E= -d= -S= -o= -c= -j= --extension= --type= --exclude= --max-depth= --min-depth= --size= --owner= \
     --changed-within= --changed-before= --color= --threads= --base-directory=";
-const RG: Flags = "-e= -f=r -g= -t= -T= -m= -A= -B= -C= -r= -d= -j= -M= -E= -G= --regexp= --file=r --glob= --iglob= \
+const RG: Flags = "--ackrc=f -e= -f=r -g= -t= -T= -m= -A= -B= -C= -r= -d= -j= -M= -E= -G= --regexp= --file=r --glob= --iglob= \
     --type= --type-not= --max-count= --max-depth= --replace= --sort= --sortr= --threads= --encoding= \
     --ignore-file=r --after-context= --before-context= --context= --color= --colors= --max-columns= \
     --pager=x --pre= --pre-glob= --hostname-bin= --engine= --type-add= --context-separator=";
@@ -69,6 +69,16 @@ fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
     let runs = |field: &Field| matches!(field.text.as_str(), "-x" | "--exec" | "-X" | "--exec-batch");
     let at = words.iter().position(runs).unwrap_or(words.len());
+    let joined = words.iter().take(at).enumerate().find_map(|(at, word)| Some((at, joined_command(word)?)));
+    if let Some((at, command)) = joined {
+        let (start, rest) =
+            (call.fields.get(..=at).unwrap_or_default(), words.get(at + 1..).unwrap_or_default());
+        let separate: Vec<Field> = [start, &[Field::literal("-x")], command.as_slice(), rest].concat();
+        return fd(
+            analyzer,
+            &Call { fields: &separate, arguments: Arguments::default(), rest: &[], ..*call },
+        );
+    }
     let arguments = arguments::parse(call.program.options, words.get(..at).unwrap_or_default());
     let endings: Vec<String> =
         arguments.values(&["-e", "--extension"]).map(|ending| format!("*.{}", ending.text)).collect();
@@ -105,6 +115,15 @@ fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
         analyzer.deeper(|analyzer| analyzer.run_fields(&fields));
     }
+}
+
+/// The command that starts in one word with flags: `-Hxrm`. Empty if it is the next word.
+fn joined_command(word: &Field) -> Option<Vec<Field>> {
+    let flags = word.text.strip_prefix('-').filter(|flags| !flags.starts_with('-') && flags.len() > 1)?;
+    let takes_value = |c: char| "etEdSojc".contains(c);
+    let at = flags.find(|c| takes_value(c) || matches!(c, 'x' | 'X'))?;
+    let command = flags.get(at..)?.strip_prefix(['x', 'X'])?;
+    Some(if command.is_empty() { Vec::new() } else { vec![word.with(command)] })
 }
 
 /// The shell pattern for names with this text. `fd` ignores the case of lower-case text.

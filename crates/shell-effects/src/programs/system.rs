@@ -5,6 +5,7 @@ use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::programs::arguments::Call;
+use crate::programs::harmless;
 use crate::programs::names;
 use crate::programs::program::{Output, Program, each, nothing, reads, special, wraps};
 
@@ -18,11 +19,11 @@ pub(crate) const SYSTEM: &[Program] = &[
     nothing(&["date"], "-f=r -d= -r= -s=c --file=r --date= --reference= --set=c").output(Output::Like(date)),
     nothing(&["dig"], "-f=r -k=r -b= -c= -p= -q= -t= -x= -y="),
     nothing(&["du"], "-d= -t= -X=r -B= --files0-from=r --exclude-from=r --exclude= --max-depth= --block-size= --threshold="),
-    nothing(&["info"], "-o=w -f=r -d= -n= -k= --output=w --file=r"),
+    nothing(&["info"], "--init-file=c --dribble=w --restore=f -o=w -f=r -d= -n= -k= --output=w --file=r"),
     nothing(&["logger"], "-f=r -p= -t= -n= -P= -i? --file=r --priority= --tag= --server= --port="),
     special(&["mktemp"], "-p= -t= --suffix= --tmpdir?", make_temporary).output(Output::Like(temporary)).keeps_paths(),
     nothing(&["pgrep", "pkill"], "-F=r -u= -U= -g= -G= -P= -s= -t= --pidfile=r"),
-    nothing(&["tree"], "-o=w -L= -P= -I= --fromfile? --filelimit= --charset= --timefmt="),
+    nothing(&["tree"], "-R! -o=w -L= -P= -I= --fromfile? --filelimit= --charset= --timefmt="),
     nothing(&["curlftpfs", "mount", "umount"], "").changes_paths(),
     Program::new(&[
         "archivemount", "bindfs", "cryfs", "encfs", "fuse-overlayfs", "fuse-zip", "fusermount", "fusermount3", "gocryptfs", "lndir", "losetup",
@@ -39,7 +40,7 @@ pub(crate) const SYSTEM: &[Program] = &[
         "whereis", "yes",
     ], ""),
     special(&["run-parts"], "-a= -u= --arg= --umask= --regex=", run_parts),
-    reads(&["man"], "-C=f -L= -m= -M= -S= -s= -e= -P=x -r= -E= -p= -k? -K? -R= --pager=x --config-file=f --locale= --manpath= --sections= --encoding= -H?x --html?x"),
+    reads(&["man"], "-C=f -L= -m= -M= -S= -s= -e= -P=x -r= -E= -p= -k? -K? -R= --pager=x --config-file=f --locale= --manpath= --sections= --encoding= -H?x --html?x").harmless(harmless::MAN),
     reads(&["blkid"], "-c= -L= -n= -o= -s= -t= -U= -u= --output= --match-tag= --label= --uuid="),
     reads(&["smartctl"], "-d= -T= -b= -r= -n= -q= -t= -l= --device= --badsum= --report= --nocheck= --log="),
     special(&["fdisk", "sfdisk", "sgdisk", "wipefs"], "", disk),
@@ -52,13 +53,17 @@ pub(crate) const SYSTEM: &[Program] = &[
     special(&["dirname"], "", names::dirname),
     special(&["readlink", "realpath"], "--relative-to= --relative-base=", names::real_path).keeps_paths(),
     special(&["ls"], "-I= -T= -w= --ignore= --hide= --color? --format= --sort= --time= --time-style= --width= --block-size=", names::list).keeps_paths(),
-    nothing(&["hostname"], "").output(Output::Like(host_name)),
+    nothing(&["hostname"], "-F=c -b! --file=c --boot!").output(Output::Like(host_name)),
     nothing(&["id"], "").output(Output::Like(id)),
     nothing(&["nproc"], "").output(Output::Like(number)),
     nothing(&["seq"], "").output(Output::Like(sequence)),
     nothing(&["sleep"], "").output(Output::Nothing),
     nothing(&["uname"], "").output(Output::Like(system_name)),
-    Program::new(&["journalctl"]).options("--cursor-file=c --vacuum-size=c --vacuum-time=c --vacuum-files=c --rotate! --flush! --setup-keys! --update-catalog!"),
+    Program::new(&["dmesg"]).options("-C! -c! -D! -E! -n=c --clear! --read-clear! --console-off! --console-on! --console-level=c"),
+    Program::new(&["apt-cache"]).options("-o=c -c=f --option=c --config-file=f"),
+    Program::new(&["dpkg"]).options("-i! --install! --unpack! -x! --extract! -r! --remove! -P! --purge! -b! --build! -e! --control! --configure! --pre-invoke=c --post-invoke=c --status-logger=c --log=c --root=c --admindir=c --instdir=c"),
+    Program::new(&["rpm"]).options("--pipe=c --define=c -D=c --predefine=c --rcfile=c --macros=c --load=c -E=c --eval=c --dbpath=c --root=c"),
+    Program::new(&["journalctl"]).options("--relinquish-var! --smart-relinquish-var! --sync! --cursor-file=c --vacuum-size=c --vacuum-time=c --vacuum-files=c --rotate! --flush! --setup-keys! --update-catalog!"),
     Program::new(&["uuidgen"]).output(Output::Like(hash)),
 ];
 

@@ -2,6 +2,7 @@
 
 use crate::programs::archives::ARCHIVES;
 use crate::programs::arguments::file_access;
+use crate::programs::checkers::CHECKERS;
 use crate::programs::compilers::COMPILERS;
 use crate::programs::databases::DATABASES;
 use crate::programs::editors::{EDITORS, FORMATTERS};
@@ -19,8 +20,9 @@ use crate::programs::tools::TOOLS;
 use crate::programs::typesetters::TYPESETTERS;
 use crate::programs::wrappers::WRAPPERS;
 
-const PROGRAMS: [&[Program]; 18] = [
+const PROGRAMS: [&[Program]; 19] = [
     ARCHIVES,
+    CHECKERS,
     COMPILERS,
     DATABASES,
     EDITORS,

@@ -9,6 +9,7 @@ use crate::programs::arguments::{Call, Flags};
 use crate::programs::code_access;
 use crate::programs::files::keeps_copy;
 use crate::programs::git;
+use crate::programs::harmless;
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::languages::SourceLanguage;
 use crate::programs::patches::{self, PatchNames};
@@ -16,29 +17,31 @@ use crate::programs::program::{Output, Program, each, reads, special};
 use crate::programs::sed;
 use crate::programs::system::{HASH, NUMBER};
 
-const BAT: Flags = "-l= -r= -H= --language= --theme= --style= --line-range= --wrap= --tabs= --highlight-line= --pager=x \
+const BAT: Flags = "--build! --source=c --target=c -l= -r= -H= --language= --theme= --style= --line-range= --wrap= --tabs= --highlight-line= --pager=x \
     --paging= --color=";
 const DIFF: Flags = "-U= -C= --unified= --context= -I= --label= -x= -X=r --exclude= --exclude-from=r --color? -W= \
     --from-file=r --to-file=r";
 const HEAD: Flags = "-n= -c= --lines= --bytes= --pid= -s= --sleep-interval=";
-const OPENSSL: Flags = "-in= -out=w -keyout=w -newkey= -subj= -days= -config=f -engine=c -provider=c -provider-path=c -extensions= -addext= -servername= -connect= -inform= -outform= -set_serial= -o=w -f=r -e= -k= -pass= -passin= -inkey=r -key= -cert= -writerand=w -rand=r -msgfile=w -keylogfile=w -sess_out=w -sess_in=r -signature=r -sigfile=r -prverify=r -verify=r -sign=r -outdir=w \
+const OPENSSL: Flags = "- -in= -out=w -keyout=w -newkey= -subj= -days= -config=f -engine=c -provider=c -provider-path=c -extensions= -addext= -servername= -connect= -inform= -outform= -set_serial= -o=w -f=r -e= -k= -pass= -passin= -inkey=r -key= -cert= -writerand=w -rand=r -msgfile=w -keylogfile=w -sess_out=w -sess_in=r -signature=r -sigfile=r -prverify=r -verify=r -sign=r -outdir=w \
     -certsout=w -cacertsout=w -extracertsout=w -crlcertout=w -content=r -certfile= -CAserial=w -reqout=w -respout=w -rspout=w -queryfile=r -data=r -CAfile= --output=w -r= \
     --recipient= -i=r -t= -b= -C= -N= -u=";
 const SORT: Flags = "-o=w -k= -t= -S= -T= --output=w --key= --field-separator= --buffer-size= --temporary-directory= \
     --files0-from=l --compress-program= --parallel=";
-const AWK: Flags = "-F= -v= -W= -f=f -i=c -l=c -e=e -E=f -o?c -p?c -d?c --field-separator= --assign= --source=e --file=f --include=c \
+const AWK: Flags = "-F= -v= -W=c -f=f -i=c -l=c -e=e -E=f -o?c -o! -p?c -p! -d?c -d! -D! --debug! --field-separator= --assign= --source=e --file=f --include=c \
     --load=c --exec=f --pretty-print?c --profile?c --dump-variables?c";
 
 #[rustfmt::skip]
 pub(crate) const TEXT: &[Program] = &[
     reads(&["age"], "-r= -R=r -i=r -o=w --recipient= --recipients-file=r --identity=r --output=w"),
     reads(&[
-        "addr2line", "b2sum", "b3sum", "bc", "bzcat", "ccat", "cksum", "cmp", "colordiff", "comm", "delta", "diff3", "glow",
-        "ldd", "lnav", "look", "md5", "md5sum", "mdcat", "more", "most", "nm", "open", "otool", "pbcopy", "pg",
+        "addr2line", "b2sum", "b3sum", "bc", "bzcat", "ccat", "cksum", "cmp", "colordiff", "comm", "delta", "glow",
+        "ldd", "lnav", "look", "md5", "md5sum", "mdcat", "most", "nm", "open", "otool", "pbcopy", "pg",
         "ptx", "readelf", "rev", "sha1sum", "sha224sum", "sha256", "sha256sum", "sha384sum", "sha512sum", "sum",
         "tailf", "tsort", "uuencode", "who", "xclip", "xdg-open", "xsel", "xzcat", "zcat", "zless",
         "zmore",
     ], ""),
+    reads(&["diff3"], "--diff-program=x -L= --label="),
+    reads(&["more"], "-n= --lines=").harmless(harmless::MORE),
     reads(&["base32", "base64", "basenc"], "-w= --wrap= -i=r -o=w --input=r --output=w"),
     reads(&["bat", "batcat"], BAT),
     reads(&["column"], "-s= -c= -o= -N= -R= -t? --separator= --output-separator="),
@@ -50,13 +53,13 @@ pub(crate) const TEXT: &[Program] = &[
     reads(&["diff"], DIFF),
     reads(&["expand", "unexpand"], "-t= --tabs="),
     reads(&["fmt", "fold"], "-w= -p= -g= --width= --prefix="),
-    reads(&["gpg", "gpg2", "gpgv"], "-o=w -r= -u= -R= --output=w --recipient= --hidden-recipient= --local-user= --passphrase= --passphrase-file=r --homedir= --keyserver= --cipher-algo= --pinentry-mode= --status-file=w --log-file=w --logger-file=w --attribute-file=w --command-file=r --options=r --batch-file=r"),
+    reads(&["gpg", "gpg2", "gpgv"], "-o=w -r= -u= -R= --output=w --recipient= --hidden-recipient= --local-user= --passphrase= --passphrase-file=r --homedir= --keyserver= --cipher-algo= --pinentry-mode= --status-file=w --log-file=w --logger-file=w --attribute-file=w --command-file=r --options=r --batch-file=r --agent-program=x --gpg-agent-program=x --dirmngr-program=x --photo-viewer=x --keyserver-options=c --load-extension=c --trustdb-name=c --show-photos!"),
     reads(&["hd", "hexdump"], "-n= -s= -e= -f=r"),
     reads(&["head", "tail"], HEAD).output(Output::Lines),
     reads(&["highlight"], "-o=w --output=w -i=r --input=r -O= -S="),
     reads(&["iconv"], "-f= -t= -o=w --from-code= --to-code= --output=w"),
     reads(&["join"], "-a= -e= -j= -o= -t= -v= -1= -2="),
-    reads(&["less"], "-o=w -O=w -p= -t= -x= -y= -z= -k=f -T=r --log-file=w --LOG-FILE=w --pattern= --tag= --tabs= --lesskey-file=f --lesskey-src=f"),
+    reads(&["less"], "-o=w -O=w -p= -t= -x= -y= -z= -k=f -T=r --log-file=w --LOG-FILE=w --pattern= --tag= --tabs= --lesskey-file=f --lesskey-src=f").harmless(harmless::LESS),
     reads(&["nl"], "-b= -d= -f= -h= -i= -l= -n= -s= -v= -w="),
     reads(&["objdump"], "-j= -M= -b= -m="),
     reads(&["od"], "-A= -j= -N= -S= -t= -w? --address-radix= --skip-bytes= --read-bytes= --format="),
@@ -65,7 +68,7 @@ pub(crate) const TEXT: &[Program] = &[
     reads(&["pr"], "-h= -l= -o= -w= -W= --header= --length= --width="),
     reads(&["pygmentize"], "-l= -f= -o=w -O= -F= -S="),
     each(&["sd"], "-n= -f= --max-replacements= --flags=", Access::Write, 2),
-    reads(&["sdiff"], "-o=w -w= -I= --output=w --width="),
+    reads(&["sdiff"], "--diff-program=x -o=w -w= -I= --output=w --width="),
     reads(&["shasum"], "-a= --algorithm="),
     reads(&["shuf"], "-n= -o=w --head-count= --output=w --random-source=r -i= --input-range=").output(Output::Lines),
     special(&["sort"], SORT, sort).output(Output::Lines),
@@ -74,17 +77,17 @@ pub(crate) const TEXT: &[Program] = &[
     reads(&["uudecode"], "-o=w --output-file=w"),
     special(&["wc"], "--files0-from=l --total=", words).output(Output::Like(count)).keeps_paths(),
     reads(&["zstdcat"], "-o=w -D=r --filelist=l --output-dir-flat=w"),
-    reads(&["xmllint"], "-o=w --output=w --schema=r --xpath= --encode= --dtdvalid= --relaxng=r --schematron=r --path= --pattern= --maxmem="),
+    reads(&["xmllint"], "--shell! -o=w --output=w --schema=r --xpath= --encode= --dtdvalid= --relaxng=r --schematron=r --path= --pattern= --maxmem="),
     special(&["awk", "mawk", "nawk"], AWK, awk).language(SourceLanguage::Awk),
     special(&["csplit"], "-f= -b= -n= --prefix= --suffix-format= --digits=", pieces),
-    special(&["gojq", "jaq", "jq"], "-f=r --from-file=r --arg= --argjson= --slurpfile= --rawfile= --indent= -L=", query),
+    special(&["gojq", "jaq", "jq"], "-f=f --from-file=f --arg= --argjson= --slurpfile= --rawfile= --indent= -L=c --library-path=c", query),
     special(&["sed"], "-e= -f=f -i? -I? -l= --expression= --file=f --in-place? --line-length=", sed::sed),
     special(&["apply_patch", "applypatch"], "", apply_patch),
     special(&["patch"], "-i=r -o=w -p= -d= -B= -D= -F= -r=w -V= -z= -Y= --suffix= --prefix= --basename-prefix= --version-control= --input=r --output=w --strip= --directory= --fuzz= --reject-file=w", patch),
     special(&["split"], "-a= -b= -C= -l= -n= -t= --bytes= --line-bytes= --lines= --number= --suffix-length= --additional-suffix= --filter= --separator=", pieces),
     special(&["uniq"], "-f= -s= -w= --skip-fields= --skip-chars= --check-chars= --group? --all-repeated?", filter),
     special(&["xxd"], "-c= -g= -l= -o= -s= -n=", filter),
-    special(&["yq"], "-f=r --from-file=r -o= -p= --output-format= --input-format= --indent= -I=", query),
+    special(&["yq"], "-s=c --split-exp=c --split-exp-file=f -f=r --from-file=f -o= -p= --output-format= --input-format= --indent= -I=", query),
 ];
 
 /// Whether an operand of `awk` sets a variable.
@@ -171,7 +174,7 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 /// A program of awk, with the files and the variables after it.
 fn awk_program(analyzer: &mut Analyzer<'_>, call: &Call<'_>, program: &Field, files: &[Field]) {
     let does = code_access::of("awk", &program.text);
-    if does.runs || does.writes {
+    if does.runs || does.writes || is_wholly_unknown(program) {
         analyzer.acts_by(&program.shown(), call.command);
     }
     // All of it is what another command prints.

@@ -5,8 +5,10 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::Field;
 use crate::analysis::script_files::WrittenCode;
+use crate::analysis::side_effects::is_harmless;
 use crate::analysis::stream::Stream;
 use crate::programs::arguments::{self, Call, Flags};
+use crate::programs::harmless;
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::languages::SourceLanguage;
 use crate::programs::program::{
@@ -25,7 +27,8 @@ const RUN: Flags = "-a= -c= -e= -h= -l= -m= -p= -u= -v= -w= --add-host= --attach
     --stop-signal= --stop-timeout= --storage-opt= --sysctl= --tmpfs= --ulimit= --user= --userns= --uts= --volume= \
     --volume-driver= --volumes-from= --workdir=";
 const SSH: Flags = "-B= -b= -c= -D= -E=c -e= -F=f -I=c -i= -J= -L= -l= -m= -O= -o= -p= -Q= -R= -S= -W= -w=";
-const NPM: Flags = "--script-shell=x --node-options=c --userconfig=c --globalconfig=c --git=x --logs-dir=w";
+const NPM: Flags = "-C=p --prefix=p --dir=p --cwd=p --shell=c --call=c --local-prefix=c --global-prefix=c --viewer=c --editor=c \
+    --init-module=c --cache=c --use-yarnrc=c --script-shell=x --node-options=c --userconfig=c --globalconfig=c --git=x --logs-dir=w";
 const PNPM: Flags = "-C=d -F= --dir=d --filter= --loglevel= --reporter=";
 const YARN: Flags = "--cwd=d";
 const UV: Flags = "-p= -m= --module= --with= --with-editable= --with-requirements= --from= --python= --extra= --group= --only-group= --no-group= \
@@ -41,7 +44,7 @@ const PIP: Flags = "--python= --log= --proxy= --retries= --timeout= --cert= --cl
 
 #[rustfmt::skip]
 pub(crate) const TOOLS: &[Program] = &[
-    Program::new(&["ansible"]).options("-a= -e= -f= -i= -l= -m= -u= -t= --args= --module-name= --inventory= --limit= --extra-vars= --forks= --user=")
+    Program::new(&["ansible"]).options("-a= -e= -f= -i= -l= -m= -u= -t=c --tree=c -M=c --module-path=c --ssh-common-args=c --ssh-extra-args=c --scp-extra-args=c --sftp-extra-args=c --vault-password-file=x --vault-id=c --become-password-file=x --connection-password-file=x --playbook-dir=c --args= --module-name= --inventory= --limit= --extra-vars= --forks= --user=")
         .action(texts(&["-a", "--args"], false, Place::Elsewhere)),
     Program::new(&["asdf"]).subcommands(&[Subcommand::runs(&["exec"], "", 0)]).output(Output::Settings(ENVIRONMENT)),
     Program::new(&["aws-vault"]).subcommands(&[Subcommand::runs(&["exec"], "-d= -t= --duration= --mfa-token= --region=", 1)]),
@@ -75,7 +78,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["hyperfine"]).options("-w= -r= -m= -M= -p= -c= -s= -L= -P= -D= -n= -S= -u= --warmup= --runs= --min-runs= --max-runs= --prepare= --cleanup= --setup= --export-json=w --export-csv=w --export-markdown=w --shell= --command-name=")
         .action(texts(&["-p", "-c", "-s", "--prepare", "--cleanup", "--setup"], true, Place::Here)),
     Program::new(&["infisical"]).subcommands(&[Subcommand::runs(&["run"], "--env= --path= --token= --projectId=", 0)]),
-    Program::new(&["kubectl", "oc"]).options("--kubeconfig=c --kuberc=c --cache-dir=c --profile-output=c").before_subcommand(KUBECTL)
+    Program::new(&["kubectl", "oc"]).harmless(harmless::KUBECTL).options("--kubeconfig=c --kuberc=c --cache-dir=c --profile-output=c").before_subcommand(KUBECTL)
         .subcommands(&[Subcommand::elsewhere(&["exec", "rsh"], POD)])
         .output(Output::Settings(COMPLETION)),
     Program::new(&["mise"]).before_subcommand("-C=d --cd=d -E= --env= -j= --jobs=")
@@ -118,7 +121,7 @@ pub(crate) const TOOLS: &[Program] = &[
         .output(Output::Settings(COMPLETION)).locks(&["poetry.lock"]),
     Program::new(&["pyenv", "rbenv"]).subcommands(&[Subcommand::runs(&["exec"], "", 0)]).output(Output::Settings(VERSIONS)),
     Program::new(&["rye"]).subcommands(&[Subcommand::runs(&["run"], "", 0)]),
-    Program::new(&["ssh"]).subcommands(&[Subcommand::launches(&[""], SSH, Launch::new(1, Place::RemoteShell))]).stdin(Stdin::Shell).start_up(&["~/.ssh/config"]),
+    Program::new(&["ssh"]).harmless(harmless::SSH).subcommands(&[Subcommand::launches(&[""], SSH, Launch::new(1, Place::RemoteShell))]).stdin(Stdin::Shell).start_up(&["~/.ssh/config"]),
     special(&["tmux"], "-c= -f= -L= -S= -T=", tmux).start_up(&["~/.tmux.conf", "~/.config/tmux/tmux.conf"]),
     special(&["screen"], "-c=r -e= -h= -p= -s= -S= -t= -T= -X=", screen),
     Program::new(&["uv"]).before_subcommand("--directory=d --project= --config-file= --cache-dir= --color= --python= -p=")
@@ -136,26 +139,26 @@ pub(crate) const TOOLS: &[Program] = &[
         Subcommand::launches(&[""], YARN, Launch { own: own_programs::YARN, ..Launch::new(0, Place::Here) }),
     ]).runs_package_scripts().locks(&["yarn.lock"]),
     // Their subcommands are not known, but their lock files.
-    Program::new(&["composer"]).locks(&["composer.lock"]),
+    Program::new(&["composer"]).options("-d=p --working-dir=p").locks(&["composer.lock"]),
     Program::new(&["dart", "flutter"]).locks(&["pubspec.lock"]),
     Program::new(&["mix"]).locks(&["mix.lock"]),
     Program::new(&["pod"]).locks(&["Podfile.lock"]),
     tool(&["alembic"], "-c= -n= -x= --config= --name="),
     tool(&["apt", "apt-get"], "-o= -c= -t= -a= --option= --config-file= --target-release= --host-architecture=").options("-o=c -c=f --option=c --config-file=f"),
     tool(&["aws"], "--profile= --region= --output= --endpoint-url= --query= --ca-bundle= --color= --cli-read-timeout= --cli-connect-timeout= --cli-binary-format="),
-    tool(&["cargo"], "+ -C=d -Z= --config= --color=").options("--config=c --target-dir=c --artifact-dir=c --out-dir=c").locks(&["Cargo.lock"]),
+    tool(&["cargo"], "+ -C=d -Z= --config= --color=").harmless(harmless::CARGO).options("--target= --config=c --target-dir=c --artifact-dir=c --out-dir=c").locks(&["Cargo.lock"]),
     tool(&["dnf", "yum"], "-c= --config= --installroot= --releasever= --setopt=").options("-c=f --config=f --installroot=c --setopt=c"),
     tool(&["flask"], "-A= -e= --app= --env-file=").stdin(Stdin::Queries),
     tool(&["flyway"], "- -url= -user= -password= -configFiles= -locations="),
     tool(&["goose"], "- -dir= -table= -certfile= -ssl-cert= -ssl-key="),
-    tool(&["gradle"], "-p= -b= -c= -g= -I= -x= --project-dir= --build-file= --settings-file= --init-script= --console="),
+    tool(&["gradle"], "-p= -b= -c= -g= -I= -x= --project-dir= --build-file= --settings-file= --init-script= --console=").harmless(harmless::GRADLE),
     tool(&["knex"], "--knexfile= --knexpath= --cwd= --client= --connection= --env="),
     tool(&["liquibase"], "--url= --username= --password= --changelog-file= --defaults-file= --driver= --classpath="),
-    tool(&["mvn"], "-f= -P= -s= -gs= -t= -T= -l= -pl= -rf= --file= --settings= --threads= --activate-profiles= --projects="),
+    tool(&["mvn"], "-f= -P= -s= -gs= -t= -T= -l= -pl= -rf= --file= --settings= --threads= --activate-profiles= --projects=").harmless(harmless::MVN),
     tool(&["s5cmd"], "--endpoint-url= --profile= --credentials-file= --numworkers= --log= --retry-count="),
     tool(&["firebase"], "-P= --project= --token= --account= --config="),
-    tool(&["gh"], "-R= --repo= --hostname=").output(Output::Settings(COMPLETION)),
-    tool(&["go"], "-C=d").options("- -exec=x -toolexec=x -vettool=x -o=w -coverprofile=c -cpuprofile=c -memprofile=c -blockprofile=c -mutexprofile=c \
+    special(&["gh"], "-R= --repo= -q= --jq= -X= --method= -F= -f= --field= --raw-field= --input= --hostname=", gh).before_subcommand("-R= --repo= --hostname=").output(Output::Settings(COMPLETION)),
+    tool(&["go"], "-C=d").harmless(harmless::GO).options("- -exec=x -toolexec=x -vettool=x -o=w -coverprofile=c -cpuprofile=c -memprofile=c -blockprofile=c -mutexprofile=c \
         -trace=c -outputdir=c -overlay=c -pkgdir=c").locks(&["go.sum"]),
     tool(&["helm"], "-n= --namespace= --kube-context= --kubeconfig= --kube-apiserver= --kube-as-user= --kube-as-group= --kube-ca-file= --kube-tls-server-name= --kube-token= --registry-config= --repository-cache= --repository-config= --burst-limit= --qps=")
         .options("--kubeconfig=c --post-renderer=x --output-dir=c --registry-config=c --repository-config=c --repository-cache=c")
@@ -163,26 +166,26 @@ pub(crate) const TOOLS: &[Program] = &[
     tool(&["hg"], "-R= --repository= --cwd= --config= --encoding=").options("--config=c"),
     Program::new(&["svn"]).options("--config-option=c --config-dir=c --diff-cmd=x --diff3-cmd=x --editor-cmd=x"),
     Program::new(&["py.test", "pytest"]).options("--junitxml=c --junit-xml=c --basetemp=c --log-file=c --resultlog=c --debug?c -c=c --config-file=c -o=c \
-        --override-ini=c --pdbcls=c --cov-report="),
-    Program::new(&["tsc"]).options("--outDir=c --outFile=c --declarationDir=c --tsBuildInfoFile=c --generateTrace=c --generateCpuProfile=c"),
-    Program::new(&["mypy"]).options("--python-executable=x --cache-dir=c --junit-xml=c --html-report=c --txt-report=c --xml-report=c --install-types!"),
-    Program::new(&["pylint"]).options("--init-hook=c --load-plugins=c --output=c"),
-    Program::new(&["jest", "vitest"]).options("-u! --update! --updateSnapshot! --outputFile=c --coverageDirectory=c --cacheDirectory=c --globalSetup=c \
-        --testRunner=c"),
+        --override-ini=c --pdbcls=c --cov-report= -p= -k= -m= -n= -W= -r=").harmless(harmless::PYTEST),
+    Program::new(&["tsc"]).options("--outDir=c --outFile=c --declarationDir=c --tsBuildInfoFile=c --generateTrace=c --generateCpuProfile=c").harmless(harmless::TSC),
+    Program::new(&["mypy"]).options("--python-executable=x --cache-dir=c --junit-xml=c --html-report=c --txt-report=c --xml-report=c --install-types!").harmless(harmless::MYPY),
+    Program::new(&["pylint"]).options("--init-hook=c --load-plugins=c --output=c").harmless(harmless::PYLINT),
+    Program::new(&["jest"]).harmless(harmless::JEST),
+    Program::new(&["vitest"]).harmless(harmless::VITEST),
     tool(&["jj"], "-R= --repository= --at-operation= --color= --config="),
-    special(&["make"], MAKE, make).before_subcommand(MAKE).language(SourceLanguage::Make),
-    tool(&["pip", "pip3"], PIP).output(Output::Settings(COMPLETION)),
+    special(&["make"], MAKE, make).harmless(harmless::MAKE).before_subcommand(MAKE).language(SourceLanguage::Make),
+    tool(&["pip", "pip3"], PIP).options("--python=x --log=c --report=c -t=c --target=c --prefix=c --root=c -i=c --index-url=c --extra-index-url=c --find-links=c --src=c --global-option=c --build-option=c").output(Output::Settings(COMPLETION)),
     tool(&["pulumi"], "-C= -v= --cwd= --color= --profiling= --tracing="),
     tool(&["rustup"], "+").output(Output::Settings(COMPLETION)),
-    tool(&["systemctl"], "-H= -M= -t= -p= -P= -s= -n= -o= --host= --machine= --type= --state= --property= --signal= --lines= --output= --root= --image= --job-mode="),
-    tool(&["terraform", "tofu"], "").locks(&[".terraform.lock.hcl"]),
+    tool(&["systemctl"], "-H= -M= -t= -p= -P= -s= -n= -o= --host= --machine= --type= --state= --property= --signal= --lines= --output= --root= --image= --job-mode=").options("-H=c -M=c --host=c --machine=c"),
+    tool(&["terraform", "tofu"], "").options("- -out=c --out=c -chdir=c -generate-config-out=c -state-out=c -backup=c -plugin-dir=c -from-module=c -state=c").locks(&[".terraform.lock.hcl"]),
     tool(&["terragrunt"], "--working-dir= --config= --terragrunt-working-dir= --terragrunt-config="),
     special(&["vercel"], VERCEL, vercel).before_subcommand(VERCEL),
     Program::new(&["activate-global-python-argcomplete", "dircolors", "keychain", "register-python-argcomplete", "register-python-argcomplete3"]).output(Output::Settings(&[])),
     Program::new(&["atuin", "fnm", "opam", "starship", "zoxide"]).output(Output::Settings(ENVIRONMENT)),
     Program::new(&["goenv", "jenv", "nodenv"]).output(Output::Settings(VERSIONS)),
     Program::new(&["brew"]).output(Output::Settings(&["shellenv"])).installed(&["--prefix"]),
-    Program::new(&["rustc"]).installed(&["--print sysroot"]),
+    Program::new(&["rustc"]).harmless(harmless::RUSTC).installed(&["--print sysroot"]),
     special(&["java"], "", java),
     Program::new(&["docker-machine", "luarocks"]).output(Output::Settings(MACHINE)),
     Program::new(&["argocd", "flux", "glab", "k3d", "kind"]).output(Output::Settings(COMPLETION)),
@@ -205,6 +208,21 @@ fn java(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
     }
     analyzer.unknown_program(call.fields);
+}
+
+/// `gh api` changes things on the server by some of its options. An expression may read the environment.
+fn gh(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    const CHANGING: [&str; 7] = ["-F", "-f", "-X", "--field", "--input", "--method", "--raw-field"];
+    analyzer.unknown_program(call.fields);
+    let is_api = call.arguments.operands.first().is_some_and(|first| first.text == "api");
+    for (name, value) in &call.arguments.flags {
+        let value = value.as_ref().map_or("", |value| value.text.as_str());
+        let changes = is_api && CHANGING.contains(&name.as_str()) && !value.eq_ignore_ascii_case("get");
+        let reads = matches!(name.as_str(), "-q" | "--jq") && value.to_ascii_lowercase().contains("env");
+        if changes || reads {
+            analyzer.acts_by(name, call.command);
+        }
+    }
 }
 
 /// `vercel env pull FILE` writes the file.
@@ -290,7 +308,19 @@ fn screen(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-const MAKE: Flags = "-C= -f=c -I=c -o= -W= -E=c --directory= --file=c --makefile=c --include-dir=c --eval=c";
+const MAKE: Flags =
+    "-C=p -f=c -I=c -o= -W= -E=c --directory=p --file=c --makefile=c --include-dir=c --eval=c";
+
+/// Whether a variable of make chooses a program or its options: `CC=./x`, `NODE_OPTIONS=-r ./x`. `CC=clang` and `CFLAGS=-O2` do not.
+fn is_of_programs(setting: &str) -> bool {
+    const FLAGS: [&str; 6] = ["ARGS", "CFLAGS", "CPPFLAGS", "CXXFLAGS", "LDFLAGS", "RUSTFLAGS"];
+    let Some((name, value)) = setting.split_once('=') else { return false };
+    let name = name.trim_end_matches([':', '+', '?']);
+    if is_harmless(name) || FLAGS.contains(&name) && !value.contains("plugin") {
+        return false;
+    }
+    value.contains(['/', '=', '`']) || value.starts_with('-') || name.starts_with("LD_")
+}
 
 /// `make` runs its makefile, which is known if this command wrote it.
 fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
@@ -321,8 +351,8 @@ fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.inline_code("make", operand.shown());
         }
         let is_shell =
-            ["SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKE="].iter().any(|name| operand.text.starts_with(name));
-        if is_shell || operand.text.contains(['$', '!']) {
+            ["SHELL", ".SHELLFLAGS", "MAKE", "GNUMAKE"].iter().any(|name| operand.text.starts_with(name));
+        if is_shell || operand.text.contains(['$', '!']) || is_of_programs(&operand.text) {
             analyzer.acts_by(&operand.text, call.command);
         }
     }

@@ -148,3 +148,52 @@ fn who_allows_a_command_does_not_allow_what_its_options_run() {
         assert_eq!(bash(&rules, command), "allow", "{command}");
     }
 }
+
+/// A table of patterns with the commands that they match, as `PATTERN: COMMAND ¦ COMMAND`.
+fn cases(table: &str) -> impl Iterator<Item = (&str, &str)> {
+    let lines = table.lines().filter_map(|line| line.split_once(": "));
+    lines.flat_map(|(pattern, commands)| commands.split(" ¦ ").map(move |command| (pattern, command)))
+}
+
+fn answered<'a>(table: &'a str, expected: &str) -> Vec<(&'a str, &'a str)> {
+    let is_wrong = |(pattern, command): &(&str, &str)| {
+        let rules = rules(&format!("{{allow: [{}]}}", json!(format!("Bash({pattern})"))));
+        bash(&rules, command) != expected
+    };
+    cases(table).filter(is_wrong).collect()
+}
+
+/// Options that run, load or write, of programs that users allow by a pattern without them.
+#[test]
+fn options_that_a_pattern_does_not_name_are_left_to_the_user() {
+    assert_eq!(answered(include_str!("asked_options.txt"), "ask"), []);
+}
+
+/// Everyday commands under the patterns that users write for them.
+#[test]
+fn everyday_options_are_allowed_without_being_named() {
+    assert_eq!(answered(include_str!("allowed_options.txt"), "allow"), []);
+}
+
+#[test]
+fn an_unlisted_option_is_allowed_as_often_as_the_pattern_names_it() {
+    for (pattern, command, expected) in [
+        ("pytest -c setup.cfg *", "pytest -c setup.cfg tests", "allow"),
+        ("pytest -c setup.cfg *", "pytest -c setup.cfg -c evil.cfg", "ask"),
+        ("pytest -p *", "pytest -p x", "allow"),
+        ("node -r ts-node/register *", "node -r ts-node/register x.ts", "allow"),
+        ("node -r ts-node/register *", "node -r ts-node/register -r ./evil x.ts", "ask"),
+        ("eslint -c *", "eslint -c x .", "allow"),
+        ("npx eslint -c *", "npx eslint -c x .", "allow"),
+        ("less *", "less -NXp foo a", "allow"),
+        ("node *", "node -e x", "allow"),
+        ("node *.js", "node -e x a.js", "ask"),
+        ("curl http://localhost*", "curl http://localhost:80/x", "allow"),
+        ("curl http://localhost*", "curl http://localhost:80@evil.com/x", "ask"),
+        ("* *", "python3 -c x", "allow"),
+        ("curl https://*", "curl https://x/y", "allow"),
+    ] {
+        let rules = rules(&format!("{{allow: [{}]}}", json!(format!("Bash({pattern})"))));
+        assert_eq!(bash(&rules, command), expected, "{pattern}: {command}");
+    }
+}

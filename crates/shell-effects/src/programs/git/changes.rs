@@ -336,6 +336,24 @@ impl GitCall {
     }
 
     /// The directory that a subcommand makes.
+    /// Another branch may be checked out in another directory, whose files then differ from it.
+    pub(super) fn changes_branch(&self, analyzer: &mut Analyzer<'_>) {
+        let operands = &self.arguments.operands;
+        let Some(name) = operands.first().filter(|name| name.text != "HEAD") else { return };
+        if operands.len() > 1 || self.arguments.has(&["-d", "--delete"]) {
+            let checkout = Field::unknown(format!("the checkout of {}", name.shown()));
+            analyzer.touch(Access::Checkout, &checkout, self.command);
+        }
+    }
+
+    /// A worktree that is given by the last part of its path.
+    fn named_worktree(&self, analyzer: &mut Analyzer<'_>, name: &Field) {
+        if !name.text.starts_with(['.', '/', '~']) {
+            let worktree = Field::unknown(format!("the worktree {}", name.shown()));
+            analyzer.touch(Access::Checkout, &worktree, self.command);
+        }
+    }
+
     fn directory(&self, analyzer: &mut Analyzer<'_>) {
         let operands = &self.arguments.operands;
         let directory = match (self.subcommand.as_str(), operands.as_slice()) {
@@ -347,10 +365,16 @@ impl GitCall {
             ("worktree", [action, directory, ..]) if action.text == "add" => directory.clone(),
             ("worktree", [action, from, to, ..]) if action.text == "move" => {
                 analyzer.touch_tree(Access::Delete, from, self.command);
+                self.named_worktree(analyzer, from);
                 to.clone()
             }
             ("worktree", [action, directory, ..]) if action.text == "remove" => {
                 analyzer.touch_tree(Access::Delete, directory, self.command);
+                self.named_worktree(analyzer, directory);
+                return;
+            }
+            ("worktree", [action, others @ ..]) if action.text == "repair" => {
+                others.iter().for_each(|other| analyzer.touch(Access::Checkout, other, self.command));
                 return;
             }
             _ => return,
