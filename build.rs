@@ -12,6 +12,11 @@ fn main() {
     if is("CARGO_CFG_TARGET_ENV", "gnu") {
         println!("cargo::rustc-link-arg-bins=-no-pie");
     }
+    if is("CARGO_CFG_TARGET_ENV", "musl") && is("PROFILE", "release") {
+        println!("cargo::rerun-if-changed=discard-unwind-tables.ld");
+        let folder = env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+        println!("cargo::rustc-link-arg-bins=-Wl,-T,{folder}/discard-unwind-tables.ld");
+    }
     // Cargo forgets `strip` of the profile where this package has an `opt-level` of its own.
     if is("PROFILE", "release") {
         println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
