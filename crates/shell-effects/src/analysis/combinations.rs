@@ -1,8 +1,10 @@
 //! Variables with several possible values: a command runs once for each combination of the variables that it uses.
 
+use std::rc::Rc;
+
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::stream::Stream;
-use crate::syntax::tree::{Item, List};
+use crate::syntax::tree::List;
 
 /// The most combinations that are tried for one command. After that the variables are unknown.
 const MAX_COMBINATIONS: usize = 64;
@@ -11,8 +13,9 @@ const MAX_COMBINATIONS: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct Combinations {
     picked: Vec<(String, usize, usize)>,
-    /// What substitutions printed: it depends on all of these values at once.
-    printed: Vec<(*const Item, Stream)>,
+    /// What substitutions printed: it depends on all of these values at once. A list that is kept cannot be taken for a later one in
+    /// the same place of the memory.
+    printed: Vec<(Rc<List>, Stream)>,
     /// Not the first combination: substitutions have already run.
     pub(crate) is_repeated: bool,
     /// Too many combinations: the variables are unknown.
@@ -32,12 +35,12 @@ impl Combinations {
     }
 
     /// What a substitution printed earlier.
-    pub(crate) fn printed(&self, list: &List) -> Option<&Stream> {
-        self.printed.iter().find(|(known, _)| *known == list.as_ptr()).map(|(_, output)| output)
+    pub(crate) fn printed(&self, list: &Rc<List>) -> Option<&Stream> {
+        self.printed.iter().find(|(known, _)| Rc::ptr_eq(known, list)).map(|(_, output)| output)
     }
 
-    pub(crate) fn remember(&mut self, list: &List, output: &Stream) {
-        self.printed.push((list.as_ptr(), output.clone()));
+    pub(crate) fn remember(&mut self, list: &Rc<List>, output: &Stream) {
+        self.printed.push((Rc::clone(list), output.clone()));
     }
 
     /// Whether there may be another combination.

@@ -1,5 +1,7 @@
 //! Words to fields: variables, braces, `~`, quotes and splitting.
 
+use std::rc::Rc;
+
 use crate::Quoting;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::braces::{self, PieceRef};
@@ -261,7 +263,7 @@ impl Analyzer<'_> {
     }
 
     /// The output of a substitution, if it is known.
-    fn substitution(&mut self, list: &List, text: &str) -> Option<Field> {
+    fn substitution(&mut self, list: &Rc<List>, text: &str) -> Option<Field> {
         let output = match self.combinations.printed(list) {
             Some(output) => output.clone(),
             None if self.combinations.is_repeated => Stream::Unknown,
@@ -293,7 +295,13 @@ impl Analyzer<'_> {
     }
 
     /// The files that an unquoted substitution names, such as `$(find . -name x)`.
-    fn printed_files(&self, list: &List, text: &str, partial: &mut FieldBuilder, fields: &mut Vec<Field>) {
+    fn printed_files(
+        &self,
+        list: &Rc<List>,
+        text: &str,
+        partial: &mut FieldBuilder,
+        fields: &mut Vec<Field>,
+    ) {
         match self.combinations.printed(list) {
             Some(Stream::Files(files)) if !partial.is_started => {
                 fields.extend(files.iter().map(stream::found))

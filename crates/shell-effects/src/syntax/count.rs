@@ -89,7 +89,8 @@ impl Counter {
             return 0;
         }
         let counts = word.iter().map(|piece| match piece {
-            Piece::Substitution { list, .. } | Piece::Process { list, .. } => self.list(list),
+            Piece::Substitution { list, .. } => self.list(list),
+            Piece::Process { list, .. } => self.list(list),
             Piece::Plain(_)
             | Piece::Quoted(_)
             | Piece::Parameter { .. }

@@ -121,7 +121,7 @@ pub(crate) enum Piece {
     },
     /// `$(…)`, backticks, `${ …; }`, with its text.
     Substitution {
-        list: List,
+        list: Rc<List>,
         quoted: bool,
         text: String,
     },

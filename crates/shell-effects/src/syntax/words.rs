@@ -1,5 +1,7 @@
 //! Characters to words: quotes, escapes and expansions. One pass; only arithmetic is read twice.
 
+use std::rc::Rc;
+
 use crate::syntax::parser::{Parser, is_name, is_operator};
 use crate::syntax::quotes::{self, Arithmetic};
 use crate::syntax::tree::{List, Operation, ParseError, Piece, Word};
@@ -262,7 +264,7 @@ impl<'a> Parser<'a> {
         let start = self.at;
         let list = self.list_up_to(")")?;
         let text = self.text.get(start..self.at.saturating_sub(1)).unwrap_or_default().trim().to_owned();
-        word.push(Piece::Substitution { list, quoted, text });
+        word.push(Piece::Substitution { list: Rc::new(list), quoted, text });
         Ok(())
     }
 
@@ -310,7 +312,7 @@ impl<'a> Parser<'a> {
         };
         self.at += length;
         let list = Parser::new(&inner, self.depth + 1)?.whole()?;
-        word.push(Piece::Substitution { list, quoted, text: inner.trim().to_owned() });
+        word.push(Piece::Substitution { list: Rc::new(list), quoted, text: inner.trim().to_owned() });
         Ok(())
     }
 
@@ -322,7 +324,7 @@ impl<'a> Parser<'a> {
             let start = self.at;
             let list = self.list_up_to("}")?;
             let text = self.text.get(start..self.at - 1).unwrap_or_default().trim().to_owned();
-            word.push(Piece::Substitution { list, quoted, text });
+            word.push(Piece::Substitution { list: Rc::new(list), quoted, text });
             return Ok(());
         }
         let is_length = self.peek() == Some(b'#') && !matches!(self.peek_at(1), Some(b'}'));
