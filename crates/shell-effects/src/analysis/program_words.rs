@@ -33,7 +33,12 @@ impl Analyzer<'_> {
                 arguments: rest,
             });
         }
-        let matched: Vec<Field> = self.matched_files(first).into_iter().filter(Field::is_literal).collect();
+        // `/proc/$$/exe`, whichever process that is.
+        let matched: Vec<Field> = if table::is_own_program(&first.text) {
+            vec![Field::literal(table::name_of(&first.text))]
+        } else {
+            self.matched_files(first).into_iter().filter(Field::is_literal).collect()
+        };
         if !matched.is_empty() {
             let words: Vec<Field> = matched.into_iter().chain(rest.iter().cloned()).collect();
             self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));

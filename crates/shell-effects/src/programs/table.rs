@@ -205,7 +205,7 @@ fn without_version(name: &str) -> &str {
 }
 
 /// Whether a path is that of the program that runs: a shell, which starts itself again.
-fn is_own_program(word: &str) -> bool {
+pub(crate) fn is_own_program(word: &str) -> bool {
     word.strip_prefix("/proc/").is_some_and(|rest| rest.ends_with("/exe") && rest.matches('/').count() == 1)
 }
 
