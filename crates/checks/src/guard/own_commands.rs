@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::call::{Finding, ToolCall, start};
 use super::file_checks::against_own;
-use super::resolve::{Effects, ShellEnvironment, Touch, Uncertainty};
+use super::resolve::{Effects, Touch, Uncertainty};
+use super::shell_environment::ShellEnvironment;
 use super::unknown_arguments;
 use conclaude_core::event::EventKind;
 use conclaude_core::text::clean_line;
