@@ -12,6 +12,7 @@ use super::Scope;
 use super::active::ActiveTime;
 use super::tables::UsageTables;
 use conclaude_core::decide::Word;
+use conclaude_core::event::EventKind;
 use conclaude_core::prices::{self, Tokens};
 use conclaude_store::audit::reasons;
 
@@ -174,7 +175,7 @@ impl Lane {
             Some(count) => *count += 1,
             None => drop(self.decisions.insert(decision.to_owned(), 1)),
         }
-        if matches!(event, Some("Stop" | "SubagentStop")) {
+        if event.and_then(EventKind::named).is_some_and(EventKind::is_stop) {
             self.warned = warns();
             if self.verdict.as_deref() != Some(decision) {
                 self.verdict = Some(decision.to_owned());

@@ -12,6 +12,7 @@ use super::thread::AgentThread;
 use super::thread::{UnreadParts, WatchedSession};
 use conclaude_core::config::PriceTable;
 use conclaude_core::dialect::claude::transcript::TranscriptEntry;
+use conclaude_core::event::EventKind;
 use conclaude_store::store::running::RunningCommand;
 use conclaude_store::transcript::identity::Meta;
 
@@ -138,7 +139,7 @@ impl Model {
             None => self.agent_at_work(session, text("agent"), step, text("event")),
         };
         if let (None, Some(call), Some(step)) = (&agent, call, step)
-            && text("event") == Some("PreToolUse")
+            && text("event") == Some(EventKind::PreToolUse.name())
         {
             self.note_step(session, call, step);
         }

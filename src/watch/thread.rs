@@ -10,6 +10,7 @@ use super::usage::{ThreadUsage, UsageTotals};
 use conclaude_core::config::PriceTable;
 use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::transcript::MessageBlock;
+use conclaude_core::event::EventKind;
 use conclaude_store::transcript::fate::{self, Sign};
 
 /// Tools that run at the same time in one thread.
@@ -139,14 +140,16 @@ impl AgentThread {
 
     /// Records that the user is asked for a permission, if a record says so.
     pub(super) fn take_question(&mut self, event: &str, decision: &str, is_permitted: bool, time: Timestamp) {
+        let event = EventKind::named(event);
         let is_asked = match event {
-            "PermissionRequest" => decision != Word::Denied.as_str() && !is_permitted,
-            "PreToolUse" => decision == Word::Asked.as_str(),
-            "Notification" => true,
+            Some(EventKind::PermissionRequest) => decision != Word::Denied.as_str() && !is_permitted,
+            Some(EventKind::PreToolUse) => decision == Word::Asked.as_str(),
+            Some(EventKind::Notification) => true,
             _ => false,
         };
         if is_asked {
-            self.asked = Some(PermissionWait { since: time, needs_call: event == "Notification" });
+            let needs_call = event == Some(EventKind::Notification);
+            self.asked = Some(PermissionWait { since: time, needs_call });
         } else {
             self.answered(time);
         }

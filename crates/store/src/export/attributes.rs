@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::audit::fields::{list, text};
+use conclaude_core::event::EventKind;
 
 /// The fields of a record that have a name of their own, with all names that they are found by.
 const NAMED: &[(&str, &[&str])] = &[
@@ -56,9 +57,14 @@ pub(super) fn of_record(record: &Value) -> Vec<Value> {
 
 /// What the agent was doing, in the words of OpenTelemetry's conventions.
 fn operation(record: &Value) -> Option<&'static str> {
-    match text(record, "event") {
-        _ if record.get("tool").is_some() => Some("execute_tool"),
-        Some("UserPromptSubmit" | "Stop" | "SubagentStart" | "SubagentStop") => Some("invoke_agent"),
+    if record.get("tool").is_some() {
+        return Some("execute_tool");
+    }
+    match text(record, "event").and_then(EventKind::named)? {
+        EventKind::UserPromptSubmit
+        | EventKind::Stop
+        | EventKind::SubagentStart
+        | EventKind::SubagentStop => Some("invoke_agent"),
         _ => None,
     }
 }

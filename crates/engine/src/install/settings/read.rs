@@ -11,6 +11,7 @@ use super::command_line::{CLIENT, CommandLine, ORIGINAL};
 use super::document::options;
 use conclaude_core::dialect::{Dialect, claude};
 use conclaude_core::event::EventKind;
+use conclaude_os::environment::FOLDER_VARIABLES;
 
 /// The variable that switches every event off.
 pub const SWITCH: &str = "CONCLAUDE";
@@ -129,9 +130,6 @@ pub fn positions(text: &str) -> Vec<EntryPosition> {
     found
 }
 
-/// Variables that say where the user's config and state are.
-const MOVING: [&str; 3] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
-
 /// Variables by which a project can keep hooks from running: with them Claude Code starts another program, or none.
 pub const STEERING: [&str; 4] =
     ["CLAUDE_CODE_SHELL_PREFIX", "DYLD_INSERT_LIBRARIES", "LD_LIBRARY_PATH", "LD_PRELOAD"];
@@ -139,7 +137,7 @@ pub const STEERING: [&str; 4] =
 /// Our switch, and the variables that move the user's files or steer hooks.
 fn variables(json: &Value) -> Vec<(String, String)> {
     let set = |name: &&str| Some(((*name).to_owned(), json.get("env")?.get(name)?.as_str()?.to_owned()));
-    [SWITCH].iter().chain(&MOVING).chain(&STEERING).filter_map(set).collect()
+    [SWITCH].iter().chain(&FOLDER_VARIABLES).chain(&STEERING).filter_map(set).collect()
 }
 
 /// A hook as a registration, if it is ours.
@@ -168,7 +166,7 @@ pub(super) fn calls_us(command: &str, event: &str) -> bool {
 
 /// Why Claude Code's treatment of the entry prevents it from working.
 fn flaw(hook: &Value, event: EventKind) -> Option<&'static str> {
-    let is_tool = matches!(event.name(), "PreToolUse" | "PostToolUse");
+    let is_tool = matches!(event, EventKind::PreToolUse | EventKind::PostToolUse);
     match hook {
         _ if hook.get("type").and_then(Value::as_str) != Some("command") => {
             Some("its `type` is not \"command\", so Claude Code does not run it")
