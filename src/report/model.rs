@@ -118,10 +118,10 @@ pub(crate) struct SessionReport {
 /// The main thread of a session, or one of its subagents.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Lane {
-    /// None for records that name no session.
+    /// `None` for records that name no session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<usize>,
-    /// None for the main thread.
+    /// `None` for the main thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,
     pub(crate) name: String,
@@ -131,7 +131,7 @@ pub(crate) struct Lane {
     pub(crate) started: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended: Option<i64>,
-    /// As of a session.
+    /// The working time, as for a session.
     pub(crate) active: i64,
     #[serde(skip)]
     pub(super) active_time: ActiveTime,
@@ -154,7 +154,7 @@ pub(crate) struct Lane {
     /// The decision at its last stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) verdict: Option<String>,
-    /// The same in words: after how many blocks.
+    /// The verdict in words, with the number of blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) outcome: Option<String>,
     /// It stopped with a warning.
@@ -207,7 +207,7 @@ pub(crate) struct UsageCell {
     pub(crate) branch: Option<String>,
     pub(crate) answers: u64,
     pub(crate) tokens: Tokens,
-    /// None for a model without a price.
+    /// `None` for a model without a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost: Option<f64>,
 }

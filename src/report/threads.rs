@@ -40,7 +40,7 @@ const WITHOUT_TIME: &str = "without a time that can be read";
 
 #[derive(Default)]
 pub(super) struct Summary {
-    /// None for the main thread.
+    /// `None` for the main thread.
     pub(super) agent: Option<(String, Meta)>,
     /// The folder in which it was started.
     pub(super) cwd: Option<PathBuf>,

@@ -64,7 +64,7 @@ pub(crate) struct StepKey {
     pub(crate) step: String,
 }
 
-/// More sessions are not told apart when they are counted.
+/// The limit on sessions that are counted.
 const MAX_KNOWN: usize = 100_000;
 
 pub(crate) struct Model {
@@ -215,7 +215,7 @@ impl Model {
         self.next_number
     }
 
-    /// The thread of this agent, or the main thread; none where there is no room.
+    /// The thread of this agent, or the main thread. `None` if there is no room.
     fn thread(&mut self, session: &str, agent: Option<&str>, time: Timestamp) -> Option<&mut AgentThread> {
         if !self.make_room(session, time) {
             return None;

@@ -69,7 +69,7 @@ type Folders = BTreeMap<PathBuf, Option<SystemTime>>;
 /// A project whose trail, steps and running commands are read.
 struct ProjectSource<'a> {
     root: PathBuf,
-    /// The same without links, as Claude Code names it.
+    /// The root without links, as Claude Code names it.
     real_root: PathBuf,
     reader: Reader<'a>,
 }
@@ -440,7 +440,7 @@ fn start(path: &Path, max: u64) -> io::Result<u64> {
     Ok(before + skipped as u64)
 }
 
-/// A step file as it is now; none where it cannot be read.
+/// A step file as it is now. `None` if it cannot be read.
 fn step_state(path: &Path) -> Option<StepState> {
     let (step, _) = step::read(path, "").ok()?;
     let phases = step.phases().unwrap_or_default();

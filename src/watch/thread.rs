@@ -55,7 +55,7 @@ pub(super) struct AgentThread {
     /// The newest last.
     pub(super) past: VecDeque<PastCall>,
     pub(super) asked: Option<PermissionWait>,
-    /// The agent's id; none for the main thread.
+    /// The agent's id. `None` for the main thread.
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
     pub(super) description: Option<String>,
@@ -155,7 +155,7 @@ impl AgentThread {
         }
     }
 
-    /// Something came after a question.
+    /// Records that something came after a question.
     pub(super) fn answered(&mut self, time: Timestamp) {
         self.asked = self.asked.take().filter(|asked| asked.since >= time);
     }

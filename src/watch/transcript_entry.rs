@@ -21,7 +21,7 @@ pub(super) struct EntryUpdate {
     pub(super) of_agent: Option<(String, Sign)>,
 }
 
-/// When a call ended, and how many are kept.
+/// The end of a call, and the limit on calls that are kept.
 struct CallEnd {
     time: Timestamp,
     max_calls: usize,

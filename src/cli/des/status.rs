@@ -41,7 +41,7 @@ struct StatusRow {
     step: String,
     task: Option<String>,
     state: String,
-    /// None for a step without phases.
+    /// `None` for a step without phases.
     phases: Option<Phases>,
     last_agent: Option<String>,
     blocks: usize,

@@ -112,7 +112,7 @@ pub struct ProtectedPaths {
     paths: Vec<PathBuf>,
     /// Single files.
     files: Vec<PathBuf>,
-    /// The same paths and files with the file system's identity.
+    /// `paths` and `files` as the file system knows them.
     on_disk: Vec<PathBuf>,
 }
 

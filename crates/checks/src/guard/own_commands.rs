@@ -80,10 +80,10 @@ const REPORTED: [EventKind; 6] = [
     EventKind::Stop,
 ];
 
-/// What stands for a file of a search whose directory is not known.
+/// The name of a file that a search found in an unknown directory.
 const FOUND: &str = "what was found";
 
-/// With one of these nothing is changed.
+/// Options with which a subcommand changes nothing.
 pub const READ_ONLY_OPTIONS: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];
 
 pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) {

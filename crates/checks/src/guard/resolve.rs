@@ -198,7 +198,7 @@ impl Ground<'_> {
         !is_kept && self.has_temporary(|folder| path.starts_with(folder))
     }
 
-    /// Whether this holds for one of the directories for temporary files.
+    /// Whether a condition holds for one of the directories for temporary files.
     fn has_temporary(&self, is_meant: impl Fn(&Path) -> bool) -> bool {
         if TEMPORARY.iter().any(|folder| is_meant(Path::new(folder))) {
             return true;
@@ -280,7 +280,7 @@ impl Ground<'_> {
         effects
     }
 
-    /// Names that are not known, in a directory that is.
+    /// Unknown names in a known directory.
     fn of_names(&self, effect: &Effect, written: &str, pattern: &str) -> Option<Uncertainty> {
         let base = match self.directory(&effect.base) {
             Directory::At(at) => at,

@@ -10,7 +10,7 @@ use shell_effects::Access;
 #[derive(Clone, Debug)]
 pub struct TouchPattern {
     pub files: FilePattern,
-    /// None for any.
+    /// `None` for any.
     pub access: Option<FileAccess>,
     /// Whether the project's own files and temporary ones are excluded.
     pub outside: bool,

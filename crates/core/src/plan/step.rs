@@ -362,7 +362,7 @@ pub struct Command {
     pub subject: String,
     /// The script in the config: the name of the command.
     pub run: String,
-    /// The script for the shell: the same, with the changed files.
+    /// The script for the shell: `run` with the changed files.
     pub script: String,
     pub shell: String,
     pub cwd: PathBuf,

@@ -45,9 +45,9 @@ use super::skipped_commands::not_run;
 pub enum CommandEnd {
     Exits(i32),
     TimesOut,
-    /// As before, when it blocked. It blocks only once.
+    /// It times out, as it did when it blocked before. It blocks only once.
     TimesOutAgain,
-    /// The same for an exit code. It matters for missing programs.
+    /// Like `TimesOutAgain`, but with an exit code. It matters for missing programs.
     ExitsAgain(i32),
 }
 

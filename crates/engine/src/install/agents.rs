@@ -10,7 +10,7 @@ use conclaude_core::yaml::{self, Node};
 use conclaude_os::files;
 use conclaude_store::root::claude_folder;
 
-/// Folders below folders, as far as anyone sorts agents.
+/// The limit on nested folders that are searched for agents.
 const MAX_DEPTH: usize = 8;
 
 /// An agent's file is never this large.

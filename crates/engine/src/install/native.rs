@@ -28,7 +28,7 @@ impl OwnProgram {
         }
     }
 
-    /// The path of this machine that it is, if it is one.
+    /// Its path, if it is registered by a path of this machine.
     pub(super) fn path(&self) -> Option<&str> {
         match self {
             OwnProgram::Named(program) if program != NAME => Some(program),

@@ -13,7 +13,7 @@ const NAMED: &[(&str, &[&str])] = &[
     ("agent", &["gen_ai.agent.name"]),
 ];
 
-/// The same of its tool call.
+/// Like `NAMED`, for the fields of its tool call.
 const OF_TOOL: &[(&str, &[&str])] = &[
     ("name", &["tool_name", "gen_ai.tool.name"]),
     ("use_id", &["tool_use_id", "gen_ai.tool.call.id"]),

@@ -73,7 +73,7 @@ pub(super) fn false_openings(prompt: &str) -> Vec<FalseOpening> {
     found
 }
 
-/// The same for the characters before a word, and what starts with the word.
+/// Like `false_openings`, but for one word: the characters before it, and the text that starts with it.
 fn false_opening(before: &str, is_first: bool, rest: &str) -> Option<FalseOpening> {
     let angle = before.char_indices().rfind(|(_, c)| seen_as(*c) == Some('<')).map(|(at, _)| at);
     let starts_line = is_first || before.contains(['\n', '\r']);
@@ -96,7 +96,7 @@ fn false_opening(before: &str, is_first: bool, rest: &str) -> Option<FalseOpenin
     Some(FalseOpening { written: written.to_owned(), key })
 }
 
-/// The text without the escapes of HTML, of addresses and of JSON, which no gate reads. None if it has none.
+/// The text with the escapes of HTML, of URLs and of JSON replaced, which the gates do not decode. `None` if it has none.
 pub(super) fn without_escapes(prompt: &str) -> Option<String> {
     let mut text = String::new();
     let mut rest = prompt;

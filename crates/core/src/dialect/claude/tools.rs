@@ -104,7 +104,7 @@ pub fn named_file(input: &Map<String, Value>) -> Option<&str> {
     FILE_TOOLS.iter().find_map(|(_, field, _)| input.get(*field)?.as_str())
 }
 
-/// The same, or the first that a patch writes.
+/// Like `named_file`, or else the first file that a patch writes.
 pub fn first_file(input: &Map<String, Value>) -> Option<String> {
     let in_patch = || {
         let files = apply_patch::files(input.get(PATCH)?.as_str()?)?;

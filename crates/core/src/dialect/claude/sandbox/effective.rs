@@ -112,7 +112,7 @@ pub const OTHER_SETTINGS_VARIABLES: [&str; 3] =
     ["CLAUDE_CODE_REMOTE", "CLAUDE_CODE_ENVIRONMENT_KIND", "CLAUDE_CODE_MANAGED_SETTINGS_PATH"];
 
 impl EffectiveSandbox {
-    /// The same of the files that Claude Code reads for certain.
+    /// The settings, but only those of files that Claude Code certainly reads.
     #[must_use]
     pub fn certain(&self) -> EffectiveSandbox {
         EffectiveSandbox {

@@ -177,7 +177,7 @@ impl ToolPattern {
         }
     }
 
-    /// The same as alternatives of a matcher, which may be regular expressions.
+    /// Like `tools`, but as alternatives of a matcher, which may be regular expressions.
     pub fn alternatives(&self) -> Option<Vec<String>> {
         if let Some(names) = self.tools() {
             return Some(names.into_iter().map(str::to_owned).collect());
