@@ -19,10 +19,10 @@ use shell_effects::{Access, Context, Doubt, Program, Script, SimpleCommand, Subc
 pub const NAME: &str = "conclaude";
 
 /// The names of its file.
-pub const FILE_NAMES: [&str; 2] = [NAME, "conclaude.exe"];
+pub const PROGRAM_NAMES: [&str; 2] = [NAME, "conclaude.exe"];
 
 /// The entry for conclaude itself: `des run STEP PHASE -- COMMAND` runs a command, and some subcommands write a file.
-const PROGRAMS: &[Program] = &[Program::new(&FILE_NAMES)
+const PROGRAMS: &[Program] = &[Program::new(&PROGRAM_NAMES)
     .options("-o=w --output=w")
     .subcommands(&[Subcommand::runs(&["des run"], "--expect= --turns=", 2)])];
 
@@ -41,7 +41,7 @@ pub fn only_records(command: &str, home: Option<&str>, cwd: &Path, budget: &Budg
     let records = |command: &SimpleCommand| match command.words.as_slice() {
         // A program with our name in some folder may be anything.
         [program, des, action, ..] => {
-            FILE_NAMES.contains(&program.as_str()) && des == "des" && RECORDING.contains(&action.as_str())
+            PROGRAM_NAMES.contains(&program.as_str()) && des == "des" && RECORDING.contains(&action.as_str())
         }
         _ => false,
     };
@@ -153,7 +153,7 @@ pub(super) fn is_our_name(program: &str) -> bool {
     // PowerShell separates folders by backslashes.
     let name = program_name(program.rsplit('\\').next().unwrap_or(program));
     // A package may be named with its version: `npx conclaude@latest`.
-    FILE_NAMES.contains(&name.split(['@', '=', '<', '>', '~', '[']).next().unwrap_or(name))
+    PROGRAM_NAMES.contains(&name.split(['@', '=', '<', '>', '~', '[']).next().unwrap_or(name))
 }
 
 /// Whether the arguments are those of a subcommand that changes our rules or records.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::scope::Scope;
 use super::settings::ORIGINAL;
+use conclaude_checks::guard::own_commands::NAME;
 use conclaude_core::dialect::claude::tools::can_write;
 use conclaude_core::dialect::claude::{layout, modes};
 use conclaude_core::yaml::{self, Node};
@@ -49,7 +50,7 @@ pub fn with_original_hooks(project: &Path) -> Vec<PathBuf> {
 
 fn is_original_hook(line: &str) -> bool {
     let words: Vec<&str> = line.split(|c: char| c.is_whitespace() || "\"'/\\".contains(c)).collect();
-    words.windows(2).any(|pair| pair == ["conclaude", ORIGINAL])
+    words.windows(2).any(|pair| pair == [NAME, ORIGINAL])
 }
 
 fn all(project: &Path, scope: Scope) -> Vec<Agent> {

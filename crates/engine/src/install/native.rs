@@ -7,7 +7,7 @@ use super::error::InstallError;
 use super::registration::on_path;
 use super::scope::{Scope, SettingsTarget};
 use super::settings::{MAX_LEVELS, ProgramSearch, RegisteredProgram};
-use conclaude_checks::guard::own_commands::{FILE_NAMES, NAME};
+use conclaude_checks::guard::own_commands::{NAME, PROGRAM_NAMES};
 use conclaude_os::{environment, files};
 use conclaude_store::root::git_top_level;
 use shell_effects::quoted_if_needed;
@@ -41,7 +41,7 @@ impl OwnProgram {
 pub(super) fn program(target: SettingsTarget, project: &Path) -> Result<OwnProgram, InstallError> {
     let own = std::env::current_exe()?.canonicalize()?;
     // We recognise our own entries by this name, when installing again and when uninstalling.
-    if own.file_name().is_none_or(|name| FILE_NAMES.iter().all(|known| name != *known)) {
+    if own.file_name().is_none_or(|name| PROGRAM_NAMES.iter().all(|known| name != *known)) {
         return Err(InstallError::WrongProgramName(own));
     }
     if target.scope == Scope::User {

@@ -1,5 +1,8 @@
 //! How package managers run the scripts of `package.json`.
 
+/// The subcommands of package managers that run a script by its name.
+pub(super) const RUN: [&str; 2] = ["run", "run-script"];
+
 /// A program that installs packages and runs scripts of `package.json`. The guards' table of programs has its lock files.
 pub(super) struct PackageManager {
     pub(super) name: &'static str,
@@ -99,7 +102,7 @@ impl<'a> ScriptCall<'a> {
         let mut plain = rest.iter().filter(|word| !word.starts_with('-'));
         let first = *plain.next()?;
         let (name, is_named) = match (manager, first) {
-            (_, "run" | "run-script") => (*plain.next()?, true),
+            (_, run) if RUN.contains(&run) => (*plain.next()?, true),
             ("npm", "t" | "tst") => ("test", true),
             ("npm", "test" | "start") => (first, true),
             _ if is_run_optional(manager, first) => (first, false),

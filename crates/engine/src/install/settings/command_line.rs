@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::program_search::ProgramSearch;
 use crate::install::channels;
-use conclaude_checks::guard::own_commands::{FILE_NAMES, NAME};
+use conclaude_checks::guard::own_commands::{NAME, PROGRAM_NAMES};
 use conclaude_core::dialect::Dialect;
 use conclaude_core::event::EventKind;
 
@@ -202,7 +202,7 @@ impl<'a> CommandLine<'a> {
     /// Whether this calls a program with our name for the event.
     pub(super) fn is_ours(&self, event: &str) -> bool {
         let name = self.program.rsplit(['/', '\\']).next().unwrap_or(self.program);
-        self.event == event && FILE_NAMES.contains(&name)
+        self.event == event && PROGRAM_NAMES.contains(&name)
     }
 }
 

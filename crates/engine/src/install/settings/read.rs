@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::client_schema::{self, DeadEntry};
 use super::command_line::{CLIENT, CommandLine, ORIGINAL};
 use super::document::options;
+use conclaude_checks::guard::own_commands::NAME;
 use conclaude_core::dialect::{Dialect, claude};
 use conclaude_core::event::EventKind;
 use conclaude_os::environment::FOLDER_VARIABLES;
@@ -159,9 +160,9 @@ fn registration(client: &Dialect, hook: &Value, name: &str, matcher: Option<&str
 /// Whether a command line calls us for this event among other things.
 pub(super) fn calls_us(command: &str, event: &str) -> bool {
     let words: Vec<&str> = command.split(|c: char| c.is_whitespace() || "\"';|&/\\".contains(c)).collect();
-    words.windows(2).any(|pair| pair == ["conclaude", event])
-        || words.windows(3).any(|three| three == ["conclaude", ORIGINAL, event])
-        || words.windows(4).any(|four| matches!(four, ["conclaude", CLIENT, _, last] if *last == event))
+    words.windows(2).any(|pair| pair == [NAME, event])
+        || words.windows(3).any(|three| three == [NAME, ORIGINAL, event])
+        || words.windows(4).any(|four| matches!(four, [NAME, CLIENT, _, last] if *last == event))
 }
 
 /// Why Claude Code's treatment of the entry prevents it from working.
