@@ -220,7 +220,7 @@ pub(crate) enum State {
     Stopped,
     Running,
     NeverStopped,
-    /// It is not known what became of it.
+    /// Its result is unknown.
     Unknown,
 }
 
@@ -325,7 +325,7 @@ pub(crate) struct Hook {
     pub(crate) lane: usize,
     /// What became of it, in words.
     pub(crate) kind: String,
-    /// The event, with the tool where there is one.
+    /// The event, with the tool if there is one.
     pub(crate) hook: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) command: Option<String>,

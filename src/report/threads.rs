@@ -110,7 +110,7 @@ enum LastMessage {
     Prompt,
     Interruption,
     Answer,
-    /// It goes on.
+    /// It continues.
     Announcement,
     ApiError,
     BlockedStop,

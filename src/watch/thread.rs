@@ -179,10 +179,10 @@ impl AgentThread {
 #[derive(Clone, Debug, Default)]
 pub(super) struct WatchedSession {
     pub(super) id: String,
-    /// The index of its project, and its name where several are shown.
+    /// The index of its project, and its name if several are shown.
     pub(super) project: usize,
     pub(super) project_name: Option<String>,
-    /// The client, where it is not Claude Code.
+    /// The client, unless it is Claude Code.
     pub(super) client: Option<String>,
     /// The last prompt.
     pub(super) title: Option<String>,

@@ -122,7 +122,7 @@ impl UsageTotals {
         totals
     }
 
-    /// Cost and tokens, where there are any.
+    /// Cost and tokens, if there are any.
     pub(super) fn figures(&self) -> Vec<String> {
         let mut figures: Vec<String> = self.cost_in_words().into_iter().collect();
         if self.tokens.all() > 0 {

@@ -91,7 +91,7 @@ fn own_line(installation: &Installation, event: EventKind) -> Option<String> {
 }
 
 fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> ProbeAnswer {
-    // Whether we are switched off here is another question.
+    // Whether we are switched off here is checked separately.
     let env = [
         (variables::PROJECT_DIR.to_owned(), Some(project.to_string_lossy().into_owned())),
         (SWITCH.to_owned(), None),

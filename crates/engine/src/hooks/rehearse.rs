@@ -126,7 +126,7 @@ pub struct RehearsedAnswer {
     pub plain: Answer,
     /// The message at a later event, if nobody would see it at this one.
     pub later: Option<String>,
-    /// The outcomes behind the answer.
+    /// The outcomes that led to the answer.
     pub outcomes: Vec<Outcome>,
 }
 

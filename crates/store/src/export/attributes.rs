@@ -111,7 +111,7 @@ pub(super) fn message(reason: &Value) -> &str {
     message.or_else(|| text(reason, "code").and_then(|_| text(reason, "what"))).unwrap_or_default()
 }
 
-/// A field of the rule of a reason; empty where there is none.
+/// A field of the rule of a reason; empty if there is none.
 pub(super) fn rule_part(reason: &Value, name: &str) -> String {
     match reason.get("rule").and_then(|rule| rule.get(name)) {
         Some(Value::String(text)) => text.clone(),
@@ -138,7 +138,7 @@ pub(super) fn of_object(prefix: &str, object: &Value) -> Vec<Value> {
     all
 }
 
-/// None for what is empty, a list or an object.
+/// `None` for an empty value, a list or an object.
 pub(super) fn attribute(key: &str, value: &Value) -> Option<Value> {
     let value = match value {
         Value::String(text) => json!({ "stringValue": text }),

@@ -80,7 +80,6 @@ const OBJECTS: [(&[&str], &[Field]); 5] = [
 
 const MODES: [&str; 6] = ["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"];
 
-/// A type of hooks.
 struct HookType {
     name: &'static str,
     needed: &'static [&'static str],

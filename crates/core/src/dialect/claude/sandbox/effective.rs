@@ -78,7 +78,7 @@ const HARMLESS: [(&[&str], &[&str]); 3] = [
     ),
 ];
 
-/// What the sandbox shows as devices where there is no such file, so that no command makes one. `git add -A` fails on them.
+/// Files that the sandbox shows as devices if they do not exist, so that no command creates them. `git add -A` fails on them.
 pub const PLACEHOLDERS: [&str; 21] = [
     ".bash_profile",
     ".bashrc",
