@@ -170,7 +170,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The question to the user, as the permission rules would have answered it. Without an event there are none.
+    /// The question to the user, as the permission rules would have answered it. Without an event no rules apply.
     fn request(&mut self, event: Option<Event>, at: EventPosition, happened: PastOutcome) {
         let kind = EventKind::PermissionRequest;
         self.totals.requests += 1;

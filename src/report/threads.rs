@@ -46,7 +46,7 @@ pub(super) struct Summary {
     pub(super) cwd: Option<PathBuf>,
     /// The first prompt that is not a slash command, else the first.
     pub(super) prompt: Option<String>,
-    /// What Claude Code called the session.
+    /// The name that Claude Code gave the session.
     summary: Option<String>,
     pub(super) started: Option<i64>,
     pub(super) ended: Option<i64>,

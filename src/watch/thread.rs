@@ -91,7 +91,7 @@ impl AgentThread {
         Some(StepKey { project: self.project, agent: self.id.clone(), step })
     }
 
-    /// Nothing is known of what it did.
+    /// Whether nothing is known of its work.
     pub(super) fn is_blank(&self) -> bool {
         self.lines.is_empty() && self.prompt.is_none() && self.open.is_empty() && self.tools == 0
     }

@@ -213,7 +213,7 @@ impl CommandPattern {
         !rest.is_empty() && !digits.is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
     }
 
-    /// Whether the pattern allows a program with whatever arguments.
+    /// Whether the pattern allows a program with any arguments.
     pub fn is_program(&self) -> bool {
         let pattern = self.glob.as_str();
         let program = if self.is_prefix { Some(pattern) } else { pattern.strip_suffix('*') };

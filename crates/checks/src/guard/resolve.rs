@@ -44,7 +44,7 @@ pub struct Touch {
     pub with_contents: bool,
     /// The index of the simple command that does it.
     pub command: Option<usize>,
-    /// What else may come there.
+    /// What else may come to that path.
     pub brings: Brought,
 }
 

@@ -62,7 +62,7 @@ pub struct FileRule {
 }
 
 impl FileRule {
-    /// Whether this exception applies to another rule's files. It does not apply to a rule of an outer layer that is not
+    /// Whether this exception applies to another rule's files. It applies to a rule of an outer layer only if that rule is
     /// overridable. An exception of a pack applies to that pack only.
     pub(crate) fn may_free(&self, held: &FileRule) -> bool {
         let is_let = held.origin.layer >= self.origin.layer || held.overridable;

@@ -33,7 +33,7 @@ pub(super) trait DecidingWorld: World {
     }
 }
 
-/// What came of an event.
+/// The result of an event.
 pub(super) struct Conclusion {
     pub(super) outcomes: Vec<Outcome>,
     pub(super) recorded: RecordedRuling,

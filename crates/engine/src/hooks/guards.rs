@@ -320,7 +320,7 @@ pub(super) fn tool_of(event: &Event) -> Option<Cow<'_, PreToolUsePayload>> {
     }))
 }
 
-/// What the files of the config are called, and whose they are.
+/// The names of the config's files, and their layers.
 pub(super) fn sources(context: &Context<'_>) -> Vec<(Arc<str>, Layer)> {
     guard::rule_sources(&context.config.origins, &context.root.folder)
 }
