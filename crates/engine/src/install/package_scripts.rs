@@ -114,7 +114,14 @@ impl<'a> ScriptCall<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::ScriptCall;
+    use super::{MANAGERS, ScriptCall};
+
+    #[test]
+    fn the_guards_know_the_lock_files_of_each_manager() {
+        for manager in &MANAGERS {
+            assert!(!shell_effects::locks_of(manager.name).is_empty(), "{}", manager.name);
+        }
+    }
 
     #[test]
     fn a_script_is_found_where_the_manager_runs_one() {
