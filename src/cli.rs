@@ -21,6 +21,7 @@ mod audit;
 mod budget;
 mod clients;
 mod config;
+mod consent;
 mod demo;
 mod des;
 mod diff;

@@ -31,8 +31,8 @@ pub(crate) use state::Thread;
 use state::Walk;
 use totals::ReplayTotals;
 
-/// The selected sessions: by the start of their id, as files, or as folders; without any, all of the project. Also what was left
-/// out of these folders.
+/// The selected sessions: by the start of their id, as files, or as folders; without names, all sessions of the project. Also
+/// what was left out of these folders.
 ///
 /// # Errors
 /// When there is nothing of that name.

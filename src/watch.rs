@@ -36,7 +36,7 @@ use source::Source;
 use terminal::{TerminalSession, WakeUp};
 use words::Clock;
 
-/// Between two looks at the files.
+/// The pause between two looks at the files.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// A project and its trail.

@@ -1,24 +1,22 @@
 //! `conclaude allow`: the user permits a call that was denied or asked about.
 
-use std::io::{self, IsTerminal};
+use std::io;
 
 use anyhow::{anyhow, bail};
 use serde_json::Value;
 
+use super::consent::{agrees, refuse_agents};
 use super::explain::layout::{BOLD, FAINT, marked};
 use super::out::Out;
 use super::why;
 use conclaude_core::config::Patterns;
 use conclaude_core::decide::Word;
-use conclaude_core::dialect::claude::variables;
 use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
 use conclaude_core::permit;
 use conclaude_core::rule;
 use conclaude_core::text::printable_line;
 use conclaude_os::budget::Budget;
-use conclaude_os::environment;
-use conclaude_os::process::ancestors;
 use conclaude_store::audit::fields::{list, text};
 use conclaude_store::audit::{self, Filter, Reader, Record, ToolRecord, Trail, TrailEntry, reasons, words};
 use conclaude_store::load;
@@ -68,29 +66,6 @@ pub(super) fn run(request: &AllowRequest) -> anyhow::Result<Exit> {
     };
     writeln!(out, "permitted: {what}")?;
     Ok(Exit::Success)
-}
-
-/// Only a user at a terminal decides: otherwise an agent could permit its own calls.
-pub(super) fn refuse_agents(what: &str) -> anyhow::Result<()> {
-    if let Some(name) = variables::OF_AGENTS.iter().find(|name| environment::is_set(name)) {
-        bail!("an agent cannot {what} ({name} is set): run this in your own terminal");
-    }
-    if let Some(process) = ancestors::started_with(&variables::OF_AGENTS) {
-        bail!("an agent cannot {what} (process {process} is an agent's): run this in your own terminal");
-    }
-    if !io::stdin().is_terminal() || !Out::is_terminal() {
-        bail!("only a user at a terminal can decide this: run it in your own terminal");
-    }
-    Ok(())
-}
-
-/// Asks, and reads the answer.
-pub(super) fn agrees(out: &mut Out<'_>, question: &str) -> anyhow::Result<bool> {
-    write!(out, "{question} [y/N] ")?;
-    out.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 fn newest(trail: &Trail) -> anyhow::Result<TrailEntry> {

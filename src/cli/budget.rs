@@ -8,7 +8,7 @@ use anyhow::{anyhow, bail};
 use jiff::{Timestamp, Zoned};
 use serde_json::{Value, json};
 
-use super::allow::{agrees, refuse_agents};
+use super::consent::{agrees, refuse_agents};
 use super::explain::layout::{BAD, BOLD, FAINT, WARNING};
 use super::out::{Out, Paint};
 use conclaude_core::config::{BUDGET, BudgetConfig, BudgetScope, Limit, Patterns, PriceTable};

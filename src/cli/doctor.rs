@@ -102,7 +102,7 @@ impl Check {
     }
 }
 
-/// A path in words that fit a line.
+/// A path as lines show it: from the project, if it is inside.
 fn short(path: &Path, project: &Path) -> String {
     path.strip_prefix(project).unwrap_or(path).display().to_string()
 }

@@ -132,7 +132,7 @@ fn report_on_claude(out: &mut Out<'_>, scope: Scope, root: &Root) -> io::Result<
     Ok(())
 }
 
-/// There is no config of the project.
+/// Names `conclaude init`, because the project has no config.
 fn name_init(out: &mut Out<'_>, root: &Root) -> io::Result<()> {
     let others = load::all(root, Patterns::All);
     let what = if others.origins.sources().is_empty() {

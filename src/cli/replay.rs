@@ -60,7 +60,7 @@ pub(super) struct ReplayRequest {
     jobs: Option<usize>,
 }
 
-/// More threads than any machine has cores for.
+/// The limit on threads: more than any machine has cores.
 const MAX_JOBS: usize = 256;
 
 pub(super) fn run(request: &ReplayRequest) -> anyhow::Result<Exit> {

@@ -6,6 +6,7 @@ use anyhow::bail;
 use clap::Args;
 
 use super::root;
+use crate::cli::consent::agrees;
 use crate::cli::out::Out;
 use conclaude_core::config::{
     ConclaudeConfig, DesConfig, Headers, Layer, PermissionDefault, Source, TelemetryConfig,
@@ -63,7 +64,7 @@ pub(super) fn run(request: &TrustRequest) -> anyhow::Result<Exit> {
     for source in &others {
         show(&mut out, source)?;
     }
-    if !request.yes && !agrees(&mut out)? {
+    if !request.yes && !is_agreed(&mut out)? {
         writeln!(out, "not trusted: none of it runs where --user or the plugin registers conclaude")?;
         return Ok(Exit::Failure);
     }
@@ -196,13 +197,9 @@ fn sent(telemetry: &TelemetryConfig) -> Vec<String> {
     lines
 }
 
-fn agrees(out: &mut Out<'_>) -> anyhow::Result<bool> {
+fn is_agreed(out: &mut Out<'_>) -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
         bail!("only a user at a terminal can decide this; `conclaude trust --yes` does not ask");
     }
-    write!(out, "Trust it as it is now? [y/N] ")?;
-    out.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    Ok(agrees(out, "Trust it as it is now?")?)
 }

@@ -228,7 +228,7 @@ fn section_line(event: EventKind, section: &EventConfig, config: &ConclaudeConfi
     format!("{}: {}", event.row().section, parts.join(", "))
 }
 
-/// The amounts of the budget. None if it has none.
+/// The amounts of the budget. `None` if it has none.
 fn budget_line(budget: &BudgetConfig) -> Option<String> {
     let amounts = budget.limits().map(|limit| {
         let [_, scope, _] = limit.keys();

@@ -57,7 +57,7 @@ pub(super) fn run(request: WatchRequest) -> anyhow::Result<Exit> {
     require_terminal()?;
     Ok(match watch.live(report_panic)? {
         EndReason::ByUser | EndReason::Closed => Exit::Success,
-        // As a shell names it.
+        // The exit code that a shell reports for this signal.
         EndReason::BySignal("SIGHUP") => Exit::Of(129),
         EndReason::BySignal("SIGINT") => Exit::Of(130),
         EndReason::BySignal(_) => Exit::Of(143),

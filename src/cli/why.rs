@@ -9,6 +9,7 @@ use crate::cli::explain::layout::{BAD, BOLD, FAINT, GOOD, WARNING, marked, parag
 use crate::cli::explain::print as explain;
 use crate::cli::out::Out;
 use conclaude_core::dialect::claude::tools;
+use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
 use conclaude_core::text::printable_line;
 use conclaude_store::audit::fields::{list, text};
@@ -146,13 +147,13 @@ fn decision(record: &Value) -> &str {
 fn gate(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
     let Some(markers) = record.get("des") else { return Ok(false) };
     let tool = record.pointer("/tool/name").and_then(Value::as_str);
-    let (gate, checked) = match (text(record, "event"), tool) {
-        (Some("PreToolUse"), Some(tool)) if tools::starts_agent(tool) => (
+    let (gate, checked) = match (text(record, "event").and_then(EventKind::named), tool) {
+        (Some(EventKind::PreToolUse), Some(tool)) if tools::starts_agent(tool) => (
             "Gate 1",
             "the markers, the step file, the agent, the safety flags and the required sections of the prompt",
         ),
-        (Some("PreToolUse"), _) => ("Gate 2", "whether it writes outside the scope of the step"),
-        (Some("SubagentStop"), _) => (
+        (Some(EventKind::PreToolUse), _) => ("Gate 2", "whether it writes outside the scope of the step"),
+        (Some(EventKind::SubagentStop), _) => (
             "Gate 3",
             "the phases with their outcomes, skips and proofs, the limits, the state of the step, and the files that were changed",
         ),

@@ -198,7 +198,7 @@ impl Walk<'_> {
     }
 }
 
-/// As much as is kept of a command or a prompt.
+/// The stored start of a command or a prompt.
 fn start_of(text: &str) -> &str {
     // No character is shorter than a byte.
     if text.len() <= MAX_WHAT {

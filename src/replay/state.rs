@@ -21,7 +21,7 @@ pub(crate) struct Thread {
     pub(super) main: PathBuf,
     pub(super) path: PathBuf,
     pub(super) size: u64,
-    /// None for the main thread.
+    /// `None` for the main thread.
     pub(super) agent: Option<Agent>,
     /// The project of the session.
     pub(super) root: Option<PathBuf>,

@@ -64,7 +64,7 @@ impl Walk<'_> {
         if self.since.is_some() && !self.is_early {
             self.totals.sessions.insert(self.thread.main.to_string_lossy().into_owned());
         }
-        // Whether an answer was the last, what cannot be read may have said.
+        // The unreadable part may have shown whether an answer was the last.
         let is_known = |stop: &StopCandidate| stop.ending.is_certain || !self.ends_in_gap;
         if let Some(stop) = self.stop.take().filter(is_known) {
             self.stopped(stop, PastOutcome::Stopped);
@@ -170,7 +170,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The question to the user, as the permission rules would have answered it. Without an event there are none.
+    /// The question to the user, as the permission rules would have answered it. Without an event no rules apply.
     fn request(&mut self, event: Option<Event>, at: EventPosition, happened: PastOutcome) {
         let kind = EventKind::PermissionRequest;
         self.totals.requests += 1;

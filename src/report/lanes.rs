@@ -19,7 +19,7 @@ use conclaude_store::{root, store};
 /// Older calls are only counted: a page shows them as bars.
 const MAX_CALLS: usize = 12_000;
 
-/// The same of failed hooks, and of files that were written.
+/// Like `MAX_CALLS`, for failed hooks and for written files.
 const MAX_HOOKS: usize = 1_000;
 const MAX_FILES: usize = 10_000;
 

@@ -63,7 +63,7 @@ fn rows<T>(out: &mut String, items: &[T], cells: impl Fn(&T) -> Vec<String>) {
     }
 }
 
-/// The same as on the page.
+/// A duration in the form of the page.
 fn duration(ms: u64) -> String {
     let (seconds, tenths) = (ms / 1_000, (ms + 50) / 100);
     match seconds {

@@ -12,6 +12,7 @@ use super::Scope;
 use super::active::ActiveTime;
 use super::tables::UsageTables;
 use conclaude_core::decide::Word;
+use conclaude_core::event::EventKind;
 use conclaude_core::prices::{self, Tokens};
 use conclaude_store::audit::reasons;
 
@@ -117,10 +118,10 @@ pub(crate) struct SessionReport {
 /// The main thread of a session, or one of its subagents.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Lane {
-    /// None for records that name no session.
+    /// `None` for records that name no session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<usize>,
-    /// None for the main thread.
+    /// `None` for the main thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,
     pub(crate) name: String,
@@ -130,7 +131,7 @@ pub(crate) struct Lane {
     pub(crate) started: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended: Option<i64>,
-    /// As of a session.
+    /// The working time, as for a session.
     pub(crate) active: i64,
     #[serde(skip)]
     pub(super) active_time: ActiveTime,
@@ -153,7 +154,7 @@ pub(crate) struct Lane {
     /// The decision at its last stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) verdict: Option<String>,
-    /// The same in words: after how many blocks.
+    /// The verdict in words, with the number of blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) outcome: Option<String>,
     /// It stopped with a warning.
@@ -174,7 +175,7 @@ impl Lane {
             Some(count) => *count += 1,
             None => drop(self.decisions.insert(decision.to_owned(), 1)),
         }
-        if matches!(event, Some("Stop" | "SubagentStop")) {
+        if event.and_then(EventKind::named).is_some_and(EventKind::is_stop) {
             self.warned = warns();
             if self.verdict.as_deref() != Some(decision) {
                 self.verdict = Some(decision.to_owned());
@@ -206,7 +207,7 @@ pub(crate) struct UsageCell {
     pub(crate) branch: Option<String>,
     pub(crate) answers: u64,
     pub(crate) tokens: Tokens,
-    /// None for a model without a price.
+    /// `None` for a model without a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost: Option<f64>,
 }
@@ -219,7 +220,7 @@ pub(crate) enum State {
     Stopped,
     Running,
     NeverStopped,
-    /// It is not known what became of it.
+    /// Its result is unknown.
     Unknown,
 }
 
@@ -324,7 +325,7 @@ pub(crate) struct Hook {
     pub(crate) lane: usize,
     /// What became of it, in words.
     pub(crate) kind: String,
-    /// The event, with the tool where there is one.
+    /// The event, with the tool if there is one.
     pub(crate) hook: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) command: Option<String>,

@@ -38,7 +38,7 @@ pub(crate) struct UsageRow {
     pub(crate) sessions: u64,
     pub(crate) answers: u64,
     pub(crate) tokens: Tokens,
-    /// None if no model of it has a price.
+    /// `None` if no model of it has a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost: Option<f64>,
     /// Tokens of models without a price, which are not in the cost.

@@ -40,13 +40,13 @@ const WITHOUT_TIME: &str = "without a time that can be read";
 
 #[derive(Default)]
 pub(super) struct Summary {
-    /// None for the main thread.
+    /// `None` for the main thread.
     pub(super) agent: Option<(String, Meta)>,
     /// The folder in which it was started.
     pub(super) cwd: Option<PathBuf>,
     /// The first prompt that is not a slash command, else the first.
     pub(super) prompt: Option<String>,
-    /// What Claude Code called the session.
+    /// The name that Claude Code gave the session.
     summary: Option<String>,
     pub(super) started: Option<i64>,
     pub(super) ended: Option<i64>,
@@ -110,7 +110,7 @@ enum LastMessage {
     Prompt,
     Interruption,
     Answer,
-    /// It goes on.
+    /// It continues.
     Announcement,
     ApiError,
     BlockedStop,
@@ -234,7 +234,7 @@ impl Summary {
         }
         self.widen(time);
         if let Some(attachment) = &entry.attachment {
-            if fate::is_blocked_stop(attachment) {
+            if attachment.is_blocked_stop() {
                 self.says(LastMessage::BlockedStop, time);
             }
             self.hooks.extend(failed_hook(attachment, time));
@@ -419,15 +419,7 @@ impl Summary {
 
 /// A failed hook that Claude Code recorded without showing it.
 fn failed_hook(attachment: &Attachment<'_>, time: i64) -> Option<FailedHook> {
-    let kind = match attachment.kind.text()? {
-        "hook_non_blocking_error" | "hook_error_during_execution" => match attachment.exit_code.number() {
-            Some(code) => format!("exited with code {code}, which blocks nothing"),
-            None => "failed, which blocks nothing".to_owned(),
-        },
-        "hook_cancelled" if attachment.timed_out.is_true() => "timed out".to_owned(),
-        "hook_cancelled" => "was cancelled".to_owned(),
-        _ => return None,
-    };
+    let kind = attachment.hook_failure()?;
     let text = |text: Option<&str>, max| text.filter(|text| !text.is_empty()).map(|text| start_of(text, max));
     let name = attachment.hook_name.text().or(attachment.hook_event.text());
     Some(FailedHook {

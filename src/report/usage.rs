@@ -91,7 +91,7 @@ impl Answers {
         self.answers.shrink_to_fit();
     }
 
-    /// The sums of the answers that are not among those that are known, by day, model and branch.
+    /// The sums of the answers that are not known yet, by day, model and branch.
     pub(super) fn sums(self, known: &mut HashSet<u64>, own: &PriceTable) -> Vec<UsageCell> {
         let mut sums = vec![(0, Tokens::default()); self.cells.len()];
         for Answer { id, cell, tokens, is_advice } in self.answers {
@@ -127,7 +127,7 @@ fn unpacked(tokens: [u32; 5]) -> Tokens {
     Tokens { input, output, cache_read, cache_write, cache_write_1h }
 }
 
-/// FNV-1a, which is good enough to tell ids apart.
+/// FNV-1a, which distinguishes ids well enough.
 pub(super) fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -133,7 +133,7 @@ impl App {
 
     fn move_by_key(&mut self, key: Key, rows: &[TimelineRow]) {
         let last = rows.len().saturating_sub(1);
-        // A page of what is looked at.
+        // A page of the details, if they are shown, else of the list.
         let to = match (key, self.shows_details) {
             (Key::PageUp, true) => {
                 self.scroll = self.scroll.saturating_sub(self.page);

@@ -12,6 +12,7 @@ use super::thread::AgentThread;
 use super::thread::{UnreadParts, WatchedSession};
 use conclaude_core::config::PriceTable;
 use conclaude_core::dialect::claude::transcript::TranscriptEntry;
+use conclaude_core::event::EventKind;
 use conclaude_store::store::running::RunningCommand;
 use conclaude_store::transcript::identity::Meta;
 
@@ -63,7 +64,7 @@ pub(crate) struct StepKey {
     pub(crate) step: String,
 }
 
-/// More sessions are not told apart when they are counted.
+/// The limit on sessions that are counted.
 const MAX_KNOWN: usize = 100_000;
 
 pub(crate) struct Model {
@@ -138,7 +139,7 @@ impl Model {
             None => self.agent_at_work(session, text("agent"), step, text("event")),
         };
         if let (None, Some(call), Some(step)) = (&agent, call, step)
-            && text("event") == Some("PreToolUse")
+            && text("event") == Some(EventKind::PreToolUse.name())
         {
             self.note_step(session, call, step);
         }
@@ -214,7 +215,7 @@ impl Model {
         self.next_number
     }
 
-    /// The thread of this agent, or the main thread; none where there is no room.
+    /// The thread of this agent, or the main thread. `None` if there is no room.
     fn thread(&mut self, session: &str, agent: Option<&str>, time: Timestamp) -> Option<&mut AgentThread> {
         if !self.make_room(session, time) {
             return None;

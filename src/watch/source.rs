@@ -41,7 +41,7 @@ const MAX_LINE: u64 = 32 << 20;
 
 /// A transcript, and how far it was read.
 struct Transcript {
-    /// The index of its project, and its name where several are shown.
+    /// The index of its project, and its name if several are shown.
     project: (usize, Option<String>),
     session: String,
     agent: Option<String>,
@@ -53,7 +53,7 @@ struct Transcript {
     at_end: Counts,
 }
 
-/// The transcript of a main thread, or of a subagent beside it.
+/// The transcript of a main thread, or of a subagent next to it.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct FoundTranscript {
     /// When it was written to.
@@ -69,7 +69,7 @@ type Folders = BTreeMap<PathBuf, Option<SystemTime>>;
 /// A project whose trail, steps and running commands are read.
 struct ProjectSource<'a> {
     root: PathBuf,
-    /// The same without links, as Claude Code names it.
+    /// The root without links, as Claude Code names it.
     real_root: PathBuf,
     reader: Reader<'a>,
 }
@@ -94,10 +94,10 @@ pub(crate) struct Source<'a> {
     folders: Folders,
     /// By transcript, with the size at which it was found.
     origins: BTreeMap<PathBuf, (SessionOrigin, u64)>,
-    /// By the transcript of an agent that is beside the main thread's.
+    /// Sessions by the transcript of an agent, if that is next to the main thread's.
     sessions_of_agents: BTreeMap<PathBuf, String>,
     steps: BTreeMap<StepKey, (PathBuf, SystemTime)>,
-    /// Of sessions whose transcript is not read from its start.
+    /// The first prompts of sessions whose transcript is not read from its start.
     first_prompts: BTreeMap<String, String>,
     next_scan: Instant,
     /// Why something cannot be read.
@@ -127,7 +127,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The name of a project where several are shown.
+    /// The name of a project, if several are shown.
     fn name_of(&self, index: usize) -> Option<String> {
         if !self.all_projects {
             return None;
@@ -140,7 +140,7 @@ impl<'a> Source<'a> {
         self.projects.get(index).map_or(Path::new(""), |project| &project.root)
     }
 
-    /// New sessions are looked for at the next call.
+    /// Makes the next call look for new sessions.
     pub(crate) fn scan_again(&mut self) {
         self.next_scan = Instant::now();
     }
@@ -260,7 +260,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The session of a transcript. Beside the main thread's, only the lines of an agent say whose it is.
+    /// The session of a transcript. If an agent's transcript is next to the main thread's, only its lines name the session.
     fn session_of(&mut self, path: &Path) -> String {
         if layout::agent_id(path).is_none() {
             return path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -269,7 +269,7 @@ impl<'a> Source<'a> {
         known.or_insert_with(|| sessions::of_file(path).0.id).clone()
     }
 
-    /// The transcripts in the folders that may be meant.
+    /// The transcripts in the possible folders.
     fn transcripts_in_folders(&mut self, claude: &Path) -> Vec<FoundTranscript> {
         let folders: Vec<PathBuf> = if self.all_projects {
             let all = std::fs::read_dir(claude.join("projects")).into_iter().flatten().flatten();
@@ -428,7 +428,7 @@ impl Transcript {
     }
 }
 
-/// Where the first line starts that is to be read.
+/// The position of the first line to read.
 fn start(path: &Path, max: u64) -> io::Result<u64> {
     let mut file = files::open_regular(path)?;
     let Some(before) = file.metadata()?.len().checked_sub(max).filter(|before| *before > 0) else {
@@ -440,7 +440,7 @@ fn start(path: &Path, max: u64) -> io::Result<u64> {
     Ok(before + skipped as u64)
 }
 
-/// A step file as it is now; none where it cannot be read.
+/// A step file as it is now. `None` if it cannot be read.
 fn step_state(path: &Path) -> Option<StepState> {
     let (step, _) = step::read(path, "").ok()?;
     let phases = step.phases().unwrap_or_default();

@@ -10,6 +10,7 @@ use super::usage::{ThreadUsage, UsageTotals};
 use conclaude_core::config::PriceTable;
 use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::transcript::MessageBlock;
+use conclaude_core::event::EventKind;
 use conclaude_store::transcript::fate::{self, Sign};
 
 /// Tools that run at the same time in one thread.
@@ -54,7 +55,7 @@ pub(super) struct AgentThread {
     /// The newest last.
     pub(super) past: VecDeque<PastCall>,
     pub(super) asked: Option<PermissionWait>,
-    /// The agent's id; none for the main thread.
+    /// The agent's id. `None` for the main thread.
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
     pub(super) description: Option<String>,
@@ -90,7 +91,7 @@ impl AgentThread {
         Some(StepKey { project: self.project, agent: self.id.clone(), step })
     }
 
-    /// Nothing is known of what it did.
+    /// Whether nothing is known of its work.
     pub(super) fn is_blank(&self) -> bool {
         self.lines.is_empty() && self.prompt.is_none() && self.open.is_empty() && self.tools == 0
     }
@@ -139,20 +140,22 @@ impl AgentThread {
 
     /// Records that the user is asked for a permission, if a record says so.
     pub(super) fn take_question(&mut self, event: &str, decision: &str, is_permitted: bool, time: Timestamp) {
+        let event = EventKind::named(event);
         let is_asked = match event {
-            "PermissionRequest" => decision != Word::Denied.as_str() && !is_permitted,
-            "PreToolUse" => decision == Word::Asked.as_str(),
-            "Notification" => true,
+            Some(EventKind::PermissionRequest) => decision != Word::Denied.as_str() && !is_permitted,
+            Some(EventKind::PreToolUse) => decision == Word::Asked.as_str(),
+            Some(EventKind::Notification) => true,
             _ => false,
         };
         if is_asked {
-            self.asked = Some(PermissionWait { since: time, needs_call: event == "Notification" });
+            let needs_call = event == Some(EventKind::Notification);
+            self.asked = Some(PermissionWait { since: time, needs_call });
         } else {
             self.answered(time);
         }
     }
 
-    /// Something came after a question.
+    /// Records that something came after a question.
     pub(super) fn answered(&mut self, time: Timestamp) {
         self.asked = self.asked.take().filter(|asked| asked.since >= time);
     }
@@ -176,10 +179,10 @@ impl AgentThread {
 #[derive(Clone, Debug, Default)]
 pub(super) struct WatchedSession {
     pub(super) id: String,
-    /// The index of its project, and its name where several are shown.
+    /// The index of its project, and its name if several are shown.
     pub(super) project: usize,
     pub(super) project_name: Option<String>,
-    /// The client, where it is not Claude Code.
+    /// The client, unless it is Claude Code.
     pub(super) client: Option<String>,
     /// The last prompt.
     pub(super) title: Option<String>,

@@ -21,7 +21,7 @@ pub(super) struct EntryUpdate {
     pub(super) of_agent: Option<(String, Sign)>,
 }
 
-/// When a call ended, and how many are kept.
+/// The end of a call, and the limit on calls that are kept.
 struct CallEnd {
     time: Timestamp,
     max_calls: usize,
@@ -50,7 +50,7 @@ impl AgentThread {
         };
         let mut said = EntryUpdate::default();
         if let Some(attachment) = &entry.attachment {
-            let is_block = fate::is_blocked_stop(attachment);
+            let is_block = attachment.is_blocked_stop();
             if is_block {
                 self.change(Sign::Working(None), time);
             }
@@ -198,15 +198,7 @@ fn failed_hook(
     attachment: &Attachment<'_>,
     line: &dyn Fn(Mark, String) -> ActivityLine,
 ) -> Option<ActivityLine> {
-    let what = match attachment.kind.text()? {
-        "hook_non_blocking_error" | "hook_error_during_execution" => match attachment.exit_code.number() {
-            Some(code) => format!("exited with code {code}, which blocks nothing"),
-            None => "failed, which blocks nothing".to_owned(),
-        },
-        "hook_cancelled" if attachment.timed_out.is_true() => "timed out".to_owned(),
-        "hook_cancelled" => "was cancelled".to_owned(),
-        _ => return None,
-    };
+    let what = attachment.hook_failure()?;
     let name = attachment.hook_name.text().or(attachment.hook_event.text()).unwrap_or("a hook");
     let text = |value: Option<&str>| cut_lines(value.unwrap_or_default(), MAX_DETAIL);
     let details = vec![

@@ -13,14 +13,14 @@ const MAX_OPEN: usize = 8;
 const CONTEXT: u64 = 200_000;
 const LARGE_CONTEXT: u64 = 1_000_000;
 
-/// From this on, a full context is worth a look.
+/// From this percentage on, the context is shown as nearly full.
 const NEARLY_FULL: u64 = 80;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct ThreadUsage {
-    /// That of the newest answer.
+    /// The model of the newest answer.
     pub(super) model: Option<String>,
-    /// What the newest answer was given, and its own tokens.
+    /// The tokens that the newest answer was given, and its own.
     context: u64,
     finished: BTreeMap<String, Tokens>,
     /// The lines of one answer repeat its tokens, and the largest of them count.
@@ -90,7 +90,7 @@ impl ThreadUsage {
         if self.context == 0 { None } else { Some((self.context, max)) }
     }
 
-    /// In percent.
+    /// How full the context is, in percent.
     pub(super) fn fill(&self) -> Option<u64> {
         self.context().map(|(used, max)| used.saturating_mul(100) / max)
     }
@@ -122,7 +122,7 @@ impl UsageTotals {
         totals
     }
 
-    /// Cost and tokens, where there are any.
+    /// Cost and tokens, if there are any.
     pub(super) fn figures(&self) -> Vec<String> {
         let mut figures: Vec<String> = self.cost_in_words().into_iter().collect();
         if self.tokens.all() > 0 {
@@ -131,7 +131,7 @@ impl UsageTotals {
         figures
     }
 
-    /// With `+` where some of it has no price.
+    /// The cost, with `+` if a part of it has no price.
     pub(super) fn cost_in_words(&self) -> Option<String> {
         let more = if self.unpriced.is_empty() { "" } else { "+" };
         self.cost.map(|cost| format!("${cost:.2}{more}"))

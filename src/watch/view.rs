@@ -288,7 +288,7 @@ fn columns(text: &str) -> u16 {
 /// A task keeps at least this many columns.
 const MIN_TASK: usize = 8;
 
-/// The title of a session keeps this many columns beside its figures.
+/// The title of a session keeps this many columns next to its figures.
 const MIN_TITLE: usize = 34;
 
 /// As many figures as fit beside the text, the most important ones. The text comes first: only its task is shortened for them.
@@ -340,7 +340,7 @@ fn fit(text: &str, room: usize) -> String {
     fitted
 }
 
-/// A text in lines of at most `width` columns, broken at spaces where there are any.
+/// A text in lines of at most `width` columns, broken at spaces if there are any.
 fn wrapped(text: &str, room: usize) -> Vec<String> {
     let room = room.max(1);
     let mut lines = Vec::new();

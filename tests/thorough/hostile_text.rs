@@ -452,12 +452,12 @@ fn a_broken_config_or_trail_or_step_is_shown_without_what_is_hidden_in_it() {
     );
 }
 
-/// The subcommands that a help text lists.
+/// The subcommands that a help text lists. A description may go on in further lines, which are indented more.
 fn listed(help: &str) -> BTreeSet<String> {
     let commands =
         help.split("Commands:\n").nth(1).unwrap_or_default().lines().take_while(|line| !line.is_empty());
     commands
-        .filter_map(|line| line.split_whitespace().next())
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty()))
         .filter(|name| *name != "help")
         .map(str::to_owned)
         .collect()

@@ -45,7 +45,8 @@ impl CommandFiles {
         !self.are_all || self.touches.iter().any(is_above)
     }
 
-    /// Whether it prints a file that is not denied, like `cat build.log`: then a line without a file may come from that file.
+    /// Whether it prints a file that is not denied, as `cat build.log` does. Then a line that names no file may come from that
+    /// one.
     fn prints_others(&self, is_denied: impl Fn(&Touch) -> bool) -> bool {
         let tells_all = |touch: &Touch| {
             touch.command.and_then(|command| self.tells_all.get(command)).copied().unwrap_or(false)
@@ -57,7 +58,7 @@ impl CommandFiles {
 }
 
 impl<'a> FinishedShell<'a> {
-    /// The files that the sandbox refused, each rule once. A line that names other files does not concern ours.
+    /// The files that the sandbox refused, each rule once. A line that names other files is skipped.
     #[must_use]
     pub fn denials<'c>(&self, compiled: &'c CompiledRules) -> Vec<Denial<'c>> {
         let mut found: Vec<Denial<'c>> = Vec::new();
@@ -156,7 +157,7 @@ pub fn of_file<'c>(touch: &Touch, compiled: &'c CompiledRules) -> Option<Denial<
     Some(Denial { rule, file: touch.shown().to_owned(), writes })
 }
 
-/// The same for a shell command that did not run because of its files.
+/// Like `of_file`, but for a shell command that did not run because of its files.
 #[must_use]
 pub fn of_unrun<'c>(ground: &Ground<'_>, command: &str, compiled: &'c CompiledRules) -> Vec<Denial<'c>> {
     let script = guard::read_shell(command, ground.home, ground.cwd, ground.budget);

@@ -159,7 +159,7 @@ pub struct ListedFile {
     pub rule: Rule,
 }
 
-/// The compiled rules.
+/// The entries of the settings, and who enforces each rule.
 #[derive(Clone, Debug, Default)]
 pub struct CompiledRules {
     /// The necessary entries of the settings, each once.

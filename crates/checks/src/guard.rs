@@ -15,6 +15,7 @@ mod call;
 mod command_pattern;
 mod comparison_log;
 mod compile;
+mod doubt_questions;
 mod file_checks;
 mod file_usage;
 mod link_makers;
@@ -25,6 +26,7 @@ mod resolve;
 mod rules;
 mod search;
 mod settled;
+mod shell_environment;
 mod sql;
 mod tool_checks;
 mod tool_rule;
@@ -121,7 +123,8 @@ fn perhaps(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, found: &m
             return false;
         }
         let touch = call.ground.touch(access, path);
-        // A tool whose name says nothing is not assumed to write, except for our own files.
+        // The tool's name does not show whether it writes. Then only the rules for existing files and for our own files are
+        // compared.
         let against = if access == Access::Link {
             let mut against = file_checks::files(rules, call, effects, &touch);
             file_checks::own_files(call, &touch, &mut against);

@@ -80,7 +80,6 @@ mod effect {
     pub(super) const READ_INSTEAD: &str = "the model reads why, instead of the result";
 }
 
-/// An event of a client.
 pub struct ClientEvent {
     /// As the client names it.
     pub name: &'static str,

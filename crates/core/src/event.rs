@@ -1,6 +1,8 @@
-//! The columns of the table of events. The rows are in each client's dialect.
+//! The columns of the table of events, and what follows from them for an event. The rows are in each client's dialect.
 
-pub use crate::dialect::claude::events::{ALL, EventKind, names};
+use std::fmt;
+
+pub use crate::dialect::claude::events::{ALL, EventKind};
 
 /// A row of the table: everything that differs between events.
 #[derive(Debug, PartialEq, Eq)]
@@ -95,8 +97,69 @@ impl Row {
     /// An event that another client has and Claude Code does not. It may come from a subagent.
     pub const OWN: Row = Row { in_agents: true, ..Row::UNKNOWN };
 
-    /// The same, but the client fires it for every request: it is registered only for commands.
+    /// Like `OWN`, but the client fires it for every request: it is registered only for commands.
     pub const OF_CLIENT: Row = Row { registered: RegistrationRule::WithCommands, ..Row::OWN };
+}
+
+impl EventKind {
+    /// The event's name, as the client spells it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The event with exactly this section in the config.
+    #[must_use]
+    pub fn of_section(section: &str) -> Option<EventKind> {
+        ALL.iter().copied().find(|event| event.row().section == section)
+    }
+
+    /// Whether it is the start or the stop of a subagent: its patterns are compared with the agent's name.
+    #[must_use]
+    pub fn is_of_agent(self) -> bool {
+        self.row().subject == Subject::Agent
+    }
+
+    /// Whether the main thread or a subagent stops.
+    #[must_use]
+    pub fn is_stop(self) -> bool {
+        matches!(self, EventKind::Stop | EventKind::SubagentStop)
+    }
+
+    /// How we may block the event.
+    #[must_use]
+    pub fn blocking(self) -> Blocking {
+        self.row().blocking
+    }
+
+    /// Whether Claude Code shows the event's `systemMessage` to the user, on the main thread.
+    #[must_use]
+    pub fn is_shown(self) -> bool {
+        self.row().is_shown
+    }
+
+    /// Whether `additionalContext` reaches the model at the event.
+    #[must_use]
+    pub fn takes_context(self) -> bool {
+        self.row().takes_context
+    }
+
+    /// Whether an unreadable payload is not an error here. It may be that of another client that runs our hooks.
+    #[must_use]
+    pub fn is_quiet(self) -> bool {
+        !self.is_of_agent() && !self.row().failure_denies
+    }
+}
+
+impl fmt::Display for EventKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The names of all events.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ALL.iter().map(|event| event.name())
 }
 
 /// The value that the patterns of an event's section are compared with.

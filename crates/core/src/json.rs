@@ -65,7 +65,7 @@ impl<'a> JsonScanner<'a> {
         self.text.get(start..self.at).ok_or(JsonError)
     }
 
-    /// The same; `None` for `null`.
+    /// Like `value`, with `None` for `null`.
     pub fn present(&mut self) -> Result<Option<&'a str>, JsonError> {
         let value = self.value()?;
         Ok(if value == "null" { None } else { Some(value) })

@@ -54,7 +54,6 @@ impl Pack {
     }
 }
 
-/// A rule of a pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackRule {
     pub name: &'static str,
@@ -145,7 +144,7 @@ fn span((start, end, line): TextRange) -> Span {
     Span { start, end, line, source: 0 }
 }
 
-/// There is no pack of a name.
+/// A name that no pack has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownPack {
     #[error("did you mean `{pack}{0}`?", pack = PACK)]

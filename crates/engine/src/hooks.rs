@@ -57,7 +57,7 @@ use conclude::Conclusion;
 use context::Context;
 pub use context::inherited_variables;
 use invalid_payload::InvalidPayload;
-use live::Live;
+use live::LiveWorld;
 use open_calls::OpenCalls;
 
 /// Whether notifications about the event obey `showSystemEvents`.
@@ -206,7 +206,7 @@ fn in_context(context: &Context<'_>) -> Result<Trace> {
     let plan = context.plan().inspect_err(|error| delivery::keep_error(context, error))?;
     panics::plan_is_known(&plan, context.is_first_stop());
     panics::panic_here_in_tests("plan");
-    let mut live = Live::new(&plan, context);
+    let mut live = LiveWorld::new(&plan, context);
     let run = run::run(&plan, &mut live);
     if let Some(signal) = process::stop_signal() {
         return Err(finish::interrupted(context, &plan, &run, signal));

@@ -54,7 +54,7 @@ pub fn post(
     timeout: Duration,
 ) -> Result<HttpAnswer, Failure> {
     process::note_stop_signals();
-    let post = Post {
+    let post = PostRequest {
         url: url.to_owned(),
         headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         body: body.to_owned(),
@@ -78,14 +78,14 @@ pub fn post(
     }
 }
 
-struct Post {
+struct PostRequest {
     url: String,
     headers: Vec<(String, String)>,
     body: String,
     timeout: Duration,
 }
 
-impl Post {
+impl PostRequest {
     fn send(&self) -> Result<HttpAnswer, Failure> {
         let agent = agent(&self.url, self.timeout)?;
         let mut request = agent.post(&self.url);

@@ -26,7 +26,7 @@ use windows as platform;
 
 pub use capture::CapturedOutput;
 use capture::{CapturedStreams, OutputCapture};
-pub use capture::{ExcerptLimits, JoinedOutput, Retention, Spill};
+pub use capture::{ExcerptLimits, JoinedOutput, Retention, SpillOpener};
 use watch::{Deadline, watch};
 
 /// Limits the id, so that commands that call us recursively do not fill the environment.
@@ -104,14 +104,14 @@ enum ProcessKind {
     /// A command of a hook, with its id, in its own process group. It is terminated with all its descendants, also when we
     /// receive a signal, and dies when we are killed.
     Command(String),
-    /// A program whose output we need. The same, but nobody searches for processes that left its group. A signal to us keeps its
-    /// default action until the first command has run.
+    /// A program whose output we need. It ends like a command, but nobody searches for processes that left its group. A signal
+    /// to us keeps its default action until the first command has run.
     Tool,
     /// A program in our process group, so that it may read from the terminal and receives its Ctrl-C.
     Attached,
 }
 
-struct Start<'a> {
+struct ChildSpec<'a> {
     command: Command,
     #[cfg_attr(windows, expect(dead_code, reason = "a job object holds processes of every kind"))]
     kind: ProcessKind,
@@ -185,7 +185,7 @@ pub struct Output {
 
 /// Runs the command and waits for it. It never fails: problems are part of the status.
 #[must_use]
-pub fn run<'a>(spec: &CommandSpec<'a>, spill: Option<Spill<'a>>) -> FinishedCommand {
+pub fn run<'a>(spec: &CommandSpec<'a>, spill: Option<SpillOpener<'a>>) -> FinishedCommand {
     let mut started = StartedCommand::start(CommandJob { spec: *spec, spill, marker: None });
     started.watch();
     started.finish()
@@ -194,7 +194,7 @@ pub fn run<'a>(spec: &CommandSpec<'a>, spill: Option<Spill<'a>>) -> FinishedComm
 /// A command that runs in parallel with others.
 pub struct CommandJob<'a> {
     pub spec: CommandSpec<'a>,
-    pub spill: Option<Spill<'a>>,
+    pub spill: Option<SpillOpener<'a>>,
     /// Dropped when the command has ended.
     pub marker: Option<Box<dyn Send + 'a>>,
 }
@@ -241,10 +241,10 @@ impl<'a> StartedCommand<'a> {
     fn start(job: CommandJob<'a>) -> Self {
         let CommandJob { spec, spill, marker } = job;
         let (id, started) = (next_id(), Instant::now());
-        let start =
-            Start { command: spec.command(&id), kind: ProcessKind::Command(id), stdin: Some(spec.stdin) };
+        let child =
+            ChildSpec { command: spec.command(&id), kind: ProcessKind::Command(id), stdin: Some(spec.stdin) };
         let deadline = spec.timeout.and_then(|limit| Deadline::after(limit, started));
-        let (process, status) = match platform::ChildProcess::start(start) {
+        let (process, status) = match platform::ChildProcess::start(child) {
             Ok(process) => (Some(process), None),
             Err(error) => {
                 let why = format!("{} in {}: {error}", spec.shell, spec.cwd.display());
@@ -306,8 +306,8 @@ fn next_id() -> String {
 /// If it cannot be started, times out, or prints too much.
 pub fn output(command: Command, stdin: &[u8], limit: Duration, max_bytes: usize) -> io::Result<Output> {
     let mut whole = OutputBuffer { stdout: Vec::new(), stderr: Vec::new(), max_bytes, is_full: false };
-    let start = Start { command, kind: ProcessKind::Tool, stdin: Some(stdin) };
-    let status = run_to_end(start, Some(limit), &mut whole)?;
+    let spec = ChildSpec { command, kind: ProcessKind::Tool, stdin: Some(stdin) };
+    let status = run_to_end(spec, Some(limit), &mut whole)?;
     if whole.is_full {
         let reason = format!("more than {max_bytes} bytes of output");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
@@ -335,12 +335,12 @@ pub fn detach(mut command: Command) -> io::Result<()> {
 /// # Errors
 /// When it cannot be started.
 pub fn run_attached(command: Command, sink: &mut dyn Sink) -> io::Result<Status> {
-    run_to_end(Start { command, kind: ProcessKind::Attached, stdin: None }, None, sink)
+    run_to_end(ChildSpec { command, kind: ProcessKind::Attached, stdin: None }, None, sink)
 }
 
-fn run_to_end(start: Start<'_>, limit: Option<Duration>, sink: &mut dyn Sink) -> io::Result<Status> {
+fn run_to_end(spec: ChildSpec<'_>, limit: Option<Duration>, sink: &mut dyn Sink) -> io::Result<Status> {
     let deadline = limit.and_then(|limit| Deadline::after(limit, Instant::now()));
-    let mut running = platform::ChildProcess::start(start)?;
+    let mut running = platform::ChildProcess::start(spec)?;
     Ok(watch(&mut running, deadline, sink))
 }
 

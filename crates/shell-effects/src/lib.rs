@@ -63,6 +63,7 @@ pub use paths::normalise;
 pub use percent::percent_decoded;
 pub use programs::databases::Sql;
 pub use programs::harmless::UnlistedOption;
+pub use programs::inline_calls::written_patterns;
 pub use programs::powershell::read as read_powershell;
 pub use programs::program::{Program, Subcommand};
 pub use programs::shell::is_builtin;

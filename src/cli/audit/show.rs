@@ -21,7 +21,7 @@ const GOOD: Paint = Paint(AnsiColor::Green.on_default());
 const BAD: Paint = Paint(AnsiColor::Red.on_default());
 const FAINT: Paint = Paint(Style::new().dimmed());
 
-/// Between two looks for new records: nothing tells us of them.
+/// The pause between two looks for new records: nothing notifies us of them.
 const PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(clap::Args)]

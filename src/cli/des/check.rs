@@ -176,7 +176,7 @@ fn agent_of(transcript: &Path, origin: &PromptOrigin) -> Agent {
     Agent::named(format!("{}\n{time}\n{}", path.display(), origin.prompt))
 }
 
-/// How often the user's own hook has blocked an agent: it must not hold one forever either.
+/// How often the user's own hook has blocked an agent. It must not block one forever.
 struct BlockCounter<'a> {
     project: &'a DesProject,
     agent: Agent,

@@ -38,7 +38,7 @@ pub(crate) struct RunArgs {
 }
 
 /// The phase in the step file before the command runs.
-struct PhaseState {
+struct RecordedPhase {
     is_started: bool,
     /// It was recorded without proof, and is now proved. Its times stay those of the work.
     is_unproved: bool,
@@ -57,7 +57,7 @@ struct Proof {
     expect_failure: bool,
 }
 
-/// No lock is held while the command runs.
+/// Runs the command and records the phase. No lock is held while the command runs.
 pub(super) fn run(project: &DesProject, args: &RunArgs) -> anyhow::Result<Exit> {
     let RunArgs { step, phase, turns, .. } = args;
     if let Some(problem) = project.config_problem() {
@@ -190,7 +190,12 @@ fn run_line(project: &DesProject, step: &Path, phase: &str) -> anyhow::Result<St
     Ok(format!("conclaude des run {} {phase}", quoted_if_needed(&name)))
 }
 
-fn before(project: &DesProject, path: &Path, phase: &str, owned: Option<&str>) -> anyhow::Result<PhaseState> {
+fn before(
+    project: &DesProject,
+    path: &Path,
+    phase: &str,
+    owned: Option<&str>,
+) -> anyhow::Result<RecordedPhase> {
     let (real, name) = project.step(path)?;
     let step = step::read(&real, &path.to_string_lossy()).ok().map(|(step, _)| step);
     if let Some(step) = &step {
@@ -198,7 +203,7 @@ fn before(project: &DesProject, path: &Path, phase: &str, owned: Option<&str>) -
     }
     let phases = step.and_then(|step| step.phases()).unwrap_or_default();
     let entry = phases.iter().find(|entry| entry.name == phase);
-    Ok(PhaseState {
+    Ok(RecordedPhase {
         is_started: entry.is_some_and(|entry| entry.status() == Some(step::PhaseStatus::InProgress)),
         is_unproved: entry.is_some_and(|entry| record::can_be_proved(entry, owned)),
         is_proof_lost: entry.is_some_and(|entry| is_proof_lost(project, &name, entry)),
@@ -232,7 +237,8 @@ fn add_place(fields: &mut Map<String, Value>, project: &DesProject) {
     }
 }
 
-/// The `PATH`, if it is not the hook's, and the first program that the hook's would not have led to: an agent may have put it there.
+/// Adds the `PATH` if it is not the hook's, and the first program that the hook's `PATH` does not lead to: an agent may have
+/// put it there.
 fn add_path(
     fields: &mut Map<String, Value>,
     programs: &[String],

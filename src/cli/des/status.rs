@@ -14,6 +14,7 @@ use crate::cli::out::{Out, Paint};
 use crate::cli::table;
 use conclaude_checks::des::step;
 use conclaude_core::decide::Word;
+use conclaude_core::event::EventKind;
 use conclaude_core::text::clean_line;
 use conclaude_store::audit::fields::text;
 use conclaude_store::audit::{Filter, Reader, Trail};
@@ -40,7 +41,7 @@ struct StatusRow {
     step: String,
     task: Option<String>,
     state: String,
-    /// None for a step without phases.
+    /// `None` for a step without phases.
     phases: Option<Phases>,
     last_agent: Option<String>,
     blocks: usize,
@@ -100,7 +101,7 @@ fn rows(project: &DesProject, folder: &Path) -> anyhow::Result<Vec<StatusRow>> {
 fn add_stops(trail: &Trail, rows: &mut [StatusRow]) -> io::Result<()> {
     let mut by_step: BTreeMap<String, &mut StatusRow> =
         rows.iter_mut().map(|row| (row.step.clone(), row)).collect();
-    let stops = Filter { event: Some("SubagentStop".into()), ..Filter::default() };
+    let stops = Filter { event: Some(EventKind::SubagentStop.name().into()), ..Filter::default() };
     Reader::new(trail).each(&stops, |entry| {
         let record = &entry.record;
         if let Some(row) = text(record, "step").and_then(|step| by_step.get_mut(step)) {

@@ -78,7 +78,7 @@ pub(super) fn all(installation: &Installation) -> (Vec<ProbeAnswer>, Vec<Check>)
     (answers, checks)
 }
 
-/// The command line that is registered for an event, with this program's own path. None if it starts another program.
+/// The command line that is registered for an event, with this program's own path. `None` if it starts another program.
 fn own_line(installation: &Installation, event: EventKind) -> Option<String> {
     let locations = installation.locations();
     let registered = locations.iter().flat_map(|file| file.registered()).find(|one| one.event == event)?;
@@ -91,7 +91,7 @@ fn own_line(installation: &Installation, event: EventKind) -> Option<String> {
 }
 
 fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> ProbeAnswer {
-    // Whether we are switched off here is another question.
+    // Whether we are switched off here is checked separately.
     let env = [
         (variables::PROJECT_DIR.to_owned(), Some(project.to_string_lossy().into_owned())),
         (SWITCH.to_owned(), None),
@@ -198,7 +198,7 @@ fn here(command: &str, fix: &str, installation: &Installation) -> (ProbeAnswer, 
 
 #[derive(Serialize)]
 pub(super) struct Arrival {
-    /// Where it is not Claude Code.
+    /// The client, unless it is Claude Code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) client: Option<&'static str>,
     pub(super) event: String,

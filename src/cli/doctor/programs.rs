@@ -20,7 +20,7 @@ const MAX_BYTES: u64 = 4 << 20;
 /// How deeply scripts that run scripts are followed.
 const MAX_DEPTH: usize = 8;
 
-/// What tells whether a program is there: a script that asks has its own answer.
+/// Builtins and programs that tell whether a program exists. A script that asks handles its absence.
 const ASKING: [&str; 4] = ["command", "which", "type", "hash"];
 
 pub(super) fn programs(installation: &Installation) -> Vec<Check> {
@@ -146,18 +146,18 @@ impl ProgramSearch {
             if !self.present.contains(program) {
                 self.present.push(program.clone());
             }
-            missing.extend(self.behind(command, &script));
+            missing.extend(self.started_by(command, &script));
         }
         missing
     }
 
     /// The needs of another program that the command starts, or of a script in `package.json` that it runs.
-    fn behind(&mut self, command: &SimpleCommand, script: &ScriptPlace<'_>) -> Vec<MissingProgram> {
+    fn started_by(&mut self, command: &SimpleCommand, script: &ScriptPlace<'_>) -> Vec<MissingProgram> {
         if let Some(launch) = Launch::of(&command.words) {
             if launch.is_found(&script.folder) {
                 return Vec::new();
             }
-            let Launch { launcher, program, .. } = launch;
+            let Launch { launcher: Launcher { name: launcher, .. }, program } = launch;
             return vec![MissingProgram {
                 what: format!("starts `{program}` with {launcher}, and it is not installed"),
                 fix: format!("install {program} in the project, or change the command"),
@@ -241,36 +241,62 @@ impl ScriptPlace<'_> {
     }
 }
 
-/// A call that starts a program of the project's packages.
-struct Launch<'a> {
-    launcher: &'a str,
-    program: &'a str,
+/// A program that starts programs of the project's packages.
+struct Launcher {
+    name: &'static str,
+    subcommand: Option<&'static str>,
+    /// Options that may come before the program. With another one it is unclear which program that is, or a download is intended.
+    options: &'static [&'static str],
     /// Where packages of the project have their programs.
     programs: &'static str,
+    /// A folder without which the programs are elsewhere, or the call creates it.
+    needed: Option<&'static str>,
+}
+
+const fn of_python(name: &'static str) -> Launcher {
+    Launcher { name, subcommand: Some("run"), options: &[], programs: ".venv/bin", needed: Some(".venv") }
+}
+
+const LAUNCHERS: [Launcher; 3] = [
+    Launcher {
+        name: "npx",
+        subcommand: None,
+        options: &["--no-install", "--no", "--"],
+        programs: "node_modules/.bin",
+        needed: None,
+    },
+    of_python("uv"),
+    of_python("poetry"),
+];
+
+/// A call that starts a program of the project's packages.
+struct Launch<'a> {
+    launcher: &'static Launcher,
+    program: &'a str,
 }
 
 impl<'a> Launch<'a> {
-    /// `None` if it is unclear which program that is, or if a download is intended.
+    /// `None` if it is unclear which program that is.
     fn of(words: &'a [String]) -> Option<Launch<'a>> {
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let (launcher, program, programs) = match words.as_slice() {
-            ["npx", "--no-install" | "--no" | "--", program, ..] | ["npx", program, ..] => {
-                ("npx", *program, "node_modules/.bin")
-            }
-            [launcher @ ("uv" | "poetry"), "run", program, ..] => (*launcher, *program, ".venv/bin"),
-            _ => return None,
-        };
+        let (name, mut rest) = words.split_first()?;
+        let launcher = LAUNCHERS.iter().find(|launcher| launcher.name == name)?;
+        if let Some(subcommand) = launcher.subcommand {
+            rest = rest.strip_prefix(&[subcommand.to_owned()])?;
+        }
+        let (first, after) = rest.split_first()?;
+        let is_option = launcher.options.contains(&first.as_str());
+        let program = if is_option { after.first()? } else { first };
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         if program.starts_with('-') || !program.chars().all(is_plain) {
             return None;
         }
-        Some(Launch { launcher, program, programs })
+        Some(Launch { launcher, program })
     }
 
     fn is_found(&self, folder: &Path) -> bool {
-        let is_there = |folder: &Path| files::is_program(&folder.join(self.programs).join(self.program));
-        // Without a virtual environment here, it is elsewhere, or the call creates it.
-        let is_unknown = self.launcher != "npx" && !folder.join(".venv").is_dir();
+        let programs = self.launcher.programs;
+        let is_there = |folder: &Path| files::is_program(&folder.join(programs).join(self.program));
+        let is_unknown = self.launcher.needed.is_some_and(|needed| !folder.join(needed).is_dir());
         let is_archived = folder.ancestors().any(|folder| folder.join(".pnp.cjs").exists());
         is_unknown || is_archived || folder.ancestors().any(is_there) || on_path(self.program).is_some()
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::health::is_inside;
 use super::{Check, Installation, Status};
+use crate::cli::consent::agrees;
 use crate::cli::enforced;
 use crate::cli::out::Out;
 use conclaude_checks::enforce::CompiledRules;
@@ -311,7 +312,7 @@ fn placeholders(installation: &Installation, json: bool, yes: bool) -> io::Resul
         }
     };
     let list = exclusion.path().display().to_string();
-    if !yes && (json || !agrees(&list)?) {
+    if !yes && (json || !is_agreed(&list)?) {
         return Ok(Some(Check::warning(
             ABOUT,
             PLACEHOLDERS,
@@ -329,14 +330,10 @@ fn placeholders(installation: &Installation, json: bool, yes: bool) -> io::Resul
 
 const PLACEHOLDERS: &str = "the sandbox shows `.bashrc`, `.mcp.json` and others where there is no such file, so `git add -A` fails in it";
 
-fn agrees(list: &str) -> io::Result<bool> {
+fn is_agreed(list: &str) -> io::Result<bool> {
     if !io::stdin().is_terminal() || !Out::is_terminal() {
         return Ok(false);
     }
-    let mut out = Out::stdout();
-    write!(out, "Make git ignore what the sandbox shows in place of missing files ({list})? [y/N] ")?;
-    out.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    let question = format!("Make git ignore what the sandbox shows in place of missing files ({list})?");
+    agrees(&mut Out::stdout(), &question)
 }

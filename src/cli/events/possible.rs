@@ -19,7 +19,7 @@ pub(super) struct PossibleEvents {
 }
 
 impl PossibleEvents {
-    /// Of all events, or of one, which may have the client's name or ours.
+    /// What is possible at all events, or at one, which may have the client's name or ours.
     pub(super) fn of(client: &'static Dialect, name: Option<&str>) -> anyhow::Result<PossibleEvents> {
         let all = PossibleEvents {
             client,

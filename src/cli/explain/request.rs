@@ -67,7 +67,7 @@ pub(in crate::cli) struct ExplainEvent {
     pub(in crate::cli) payload: Map<String, Value>,
     /// The files that an agent changed until its stop, if they are given.
     pub(in crate::cli) changed: Option<Vec<String>>,
-    /// It did not happen.
+    /// Whether the event is a sample, and did not happen.
     pub(in crate::cli) is_sample: bool,
     /// What was assumed.
     pub(in crate::cli) notes: Vec<String>,

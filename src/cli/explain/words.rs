@@ -145,7 +145,7 @@ pub(super) fn text_of(answer: &Answer) -> Option<String> {
 }
 
 pub(super) struct Case {
-    /// Empty where there is only one.
+    /// When this answer is given. Empty if there is only one case.
     pub(super) when: String,
     pub(super) answered: RehearsedAnswer,
 }

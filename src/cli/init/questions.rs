@@ -147,7 +147,7 @@ fn numbers(positions: &[usize]) -> String {
     positions.iter().map(|at| (at + 1).to_string()).collect::<Vec<_>>().join(",")
 }
 
-/// `1,3`, `1-3`, `all` or `none`, in the order of the list. None for anything else.
+/// `1,3`, `1-3`, `all` or `none`, in the order of the list. `None` for anything else.
 fn parse(answer: &str, length: usize) -> Option<Vec<usize>> {
     match answer {
         "all" | "a" | "*" => return Some((0..length).collect()),

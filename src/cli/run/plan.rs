@@ -53,7 +53,7 @@ pub(super) struct PlannedCommand {
 /// A command of the config for which nothing runs.
 pub(super) struct SkippedCommand<'a> {
     pub(super) run: &'a str,
-    /// The section at which the same has run before.
+    /// The section where the same command has already run.
     pub(super) ran_at: Option<&'static str>,
     /// How many scripts run before it.
     pub(super) position: usize,
@@ -184,7 +184,7 @@ fn asks_for_files(request: &RunRequest, events: &[EventKind], config: &Conclaude
     !request.files.is_empty() || events.iter().any(|event| config.asks_for_files(*event))
 }
 
-/// The same config without `files`.
+/// The config without `files`.
 fn without_files(config: &ConclaudeConfig) -> ConclaudeConfig {
     let mut config = config.clone();
     let maps = config.sections.iter_mut().filter_map(|(_, section)| section.commands.as_mut());

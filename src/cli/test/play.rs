@@ -21,7 +21,7 @@ use conclaude_engine::hooks::rehearse::{
     CommandEnd, Rehearsal, RehearsedAnswer, SimulatedOutput, SimulatedRun, rehearse,
 };
 
-/// What an event came to, as cases expect it.
+/// The result of an event, in the words of cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AnswerKind {
     Allows,

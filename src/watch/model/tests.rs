@@ -342,7 +342,7 @@ fn memory_is_bounded_and_the_newest_stays() {
     assert!(lines.iter().all(|row| row.text.chars().count() <= MAX_TEXT + 1));
     assert_eq!(rows.iter().filter(|row| row.text.starts_with("5 earlier lines left out")).count(), 12);
     assert_eq!(model.records, 1_000);
-    // What is older than what gave way does not come back in its stead.
+    // A session that is older than a dropped one does not take its place.
     take(&mut model, &record(1, json!({"session": "old", "event": "Stop", "decision": "allowed"})), None);
     assert_eq!(model.rows(&clock(1_000), "").len(), rows.len());
 }

@@ -30,11 +30,11 @@ pub struct GatedCall {
     pub root: PathBuf,
     /// The step file, relative to it.
     pub step_file: String,
-    /// The same without resolving links. Empty in state of an older version.
+    /// Like `step_file`, but links are not resolved. Empty in state of an older version.
     pub named_step: String,
     /// The rules in the step at the call.
     pub rules: Value,
-    /// The patterns of the calling agents, outermost first, and then of the step itself: a path must match all of them.
+    /// The scopes of the calling agents, outermost first, and then that of the step itself. A path must match each of them.
     pub scopes: Vec<Vec<String>>,
     pub config: GateConfig,
     /// The phases that were finished before this agent started. Their evidence is older than the call.
@@ -53,7 +53,7 @@ pub struct GatedCall {
     pub background: bool,
     /// The agent's stop was allowed.
     pub stopped: bool,
-    /// It was shown to the user that the agent never stopped.
+    /// It was reported to the user that the agent never stopped.
     pub reported: bool,
 }
 

@@ -13,7 +13,7 @@ pub fn check(step: &Step, phases: &[String]) -> Vec<Finding> {
     check_by(step, step, phases)
 }
 
-/// The same, with workflow and limits from another version of the step: the one that Gate 1 saw.
+/// Like `check`, but the workflow and the limits are those of the version of the step that Gate 1 saw.
 #[must_use]
 pub fn check_by(rules: &Step, step: &Step, phases: &[String]) -> Vec<Finding> {
     let mut found = Vec::new();

@@ -124,7 +124,8 @@ impl PromptOrigin {
 pub struct TranscriptPaths {
     pub agent_id: Option<String>,
     pub main: PathBuf,
-    /// The agent's own transcript. The same as the main one if the payload has a single path and no id: it may be either.
+    /// The agent's own transcript. If the payload has one path and no id, this is that path, and so is the main transcript: it
+    /// may be either.
     pub own: Option<PathBuf>,
     /// The call that started the agent, where the payload names it.
     call_id: Option<String>,
@@ -137,7 +138,7 @@ impl TranscriptPaths {
         TranscriptPaths { agent_id, main, own, call_id: None, meta: OnceCell::new() }
     }
 
-    /// The same, where the payload names the call that started the agent.
+    /// These paths, with the call that started the agent, if the payload names it.
     #[must_use]
     pub fn of_call(self, call_id: Option<&str>) -> TranscriptPaths {
         TranscriptPaths { call_id: call_id.map(str::to_owned), ..self }
@@ -161,7 +162,7 @@ impl TranscriptPaths {
         self.meta.get_or_init(|| self.own.as_deref().and_then(Meta::of_transcript)).as_ref()
     }
 
-    /// The same paths, with nothing read yet.
+    /// These paths, with nothing read yet.
     fn unread(&self) -> TranscriptPaths {
         let paths = TranscriptPaths::new(self.agent_id.clone(), self.main.clone(), self.own.clone());
         paths.of_call(self.call_id.as_deref())
@@ -281,7 +282,7 @@ pub fn remembered(paths: &TranscriptPaths, session: &Session) -> Option<GatedCal
     claimed(paths, session).or_else(|| named(paths, session))
 }
 
-/// The same, and stores the link in our own state: an agent can delete the file that names the call.
+/// Like `remembered`, but also stores the link in our own state: an agent can delete the file that names the call.
 pub fn claim(paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
     let found = || named(paths, session).inspect(|call| call.claim(session, paths.agent_id.as_deref()));
     claimed(paths, session).or_else(found)
@@ -296,7 +297,7 @@ fn named(paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
     paths.call_ids().find_map(|id| GatedCall::recall(session, id))
 }
 
-/// The same if that file is gone: by the prompt, to which Gate 1 appended text.
+/// Like `claim`, but by the prompt, to which Gate 1 appended text. It needs no file that names the call.
 fn claim_by_prompt(prompt: &str, paths: &TranscriptPaths, session: &Session) -> Option<GatedCall> {
     if paths.meta().is_some() {
         return None;

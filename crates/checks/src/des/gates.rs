@@ -22,7 +22,7 @@ pub struct OpenStep {
     pub path: PathBuf,
     /// Its path relative to the root: its name in records and messages.
     pub name: String,
-    /// The same without resolving links, to find it again later.
+    /// Like `name`, but links are not resolved, so that the file is found again later.
     pub named: String,
     /// Its text, as it was read.
     pub text: String,

@@ -137,7 +137,7 @@ impl Markers {
     }
 }
 
-/// Whether a value of `DES-VALIDATION` switches the gates off. In YAML and on the command line such words have capitals too.
+/// Whether a value of `DES-VALIDATION` switches the gates off. As in YAML, such words may have capitals.
 fn is_off(value: &str) -> bool {
     ["none", "optional", "false", "no", "off"].iter().any(|word| value.eq_ignore_ascii_case(word))
 }

@@ -24,7 +24,7 @@ pub enum OfflineError {
     NoPrompt(PathBuf),
 }
 
-/// The prompt of the agent of a transcript, which is its own or that of the thread that called it.
+/// The agent's prompt in a transcript: its own, or that of the thread that called it.
 ///
 /// # Errors
 /// When there is no prompt in the transcript.

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::guard::own_commands::NAME;
 use crate::paths::{Links, normalise};
 use conclaude_core::config::{CONFIG_FILES, LOCAL_CONFIG_FILE};
 use conclaude_core::dialect;
@@ -80,7 +81,7 @@ fn moved_files() -> impl Iterator<Item = PathBuf> {
 /// project are found by their paths.
 fn programs() -> impl Iterator<Item = PathBuf> {
     let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
-    let named = environment::program("conclaude");
+    let named = environment::program(NAME);
     own.into_iter().chain(named)
 }
 
@@ -112,7 +113,7 @@ pub struct ProtectedPaths {
     paths: Vec<PathBuf>,
     /// Single files.
     files: Vec<PathBuf>,
-    /// The same paths and files with the file system's identity.
+    /// `paths` and `files` as the file system knows them.
     on_disk: Vec<PathBuf>,
 }
 

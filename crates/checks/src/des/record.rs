@@ -352,8 +352,8 @@ impl Transition<'_> {
         self.check_earlier()
     }
 
-    /// Whether an executed phase gets missing evidence or a missing outcome, whatever the other phases are. An error if its
-    /// status does not allow the change.
+    /// Whether the change adds missing evidence or a missing outcome to an executed phase. Then the other phases do not matter.
+    /// An error if its status does not allow the change.
     fn is_repair(&self) -> Result<bool, RecordError> {
         let Transition { name, phase, change, .. } = self;
         let status = phase.status().ok_or_else(|| RecordError::UnknownStatus((*name).to_owned()))?;

@@ -356,7 +356,7 @@ pub(super) fn lenient_number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())
 }
 
-/// A flag that warns of danger is set unless it clearly is not.
+/// A flag that warns of danger counts as set unless it is clearly false.
 fn is_true(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,

@@ -1,7 +1,7 @@
 //! Decides for each rule whether it can be compiled, into which entries, and why not.
 
 use super::existing::{CompiledFileRules, Matches, limit};
-use super::parts::{Part, Start};
+use super::parts::{Part, PathStart};
 use super::{
     CompiledRules, EnforceRequest, EnforcementClass, ListedFile, OwnPath, RuleEnforcement, SettingsPaths,
     about_links,
@@ -141,7 +141,7 @@ impl<'a> Compiler<'a> {
             };
             let contains_root = |part: &Part| {
                 let inside = root.trim_start_matches('/').strip_prefix(part.glob.as_str());
-                part.start != Start::Absolute
+                part.start != PathStart::Absolute
                     || inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             };
             if !parts.iter().all(Part::can_match) {
@@ -159,7 +159,10 @@ impl<'a> Compiler<'a> {
 
     /// Whether it is an absolute part that can be neither written nor expanded.
     fn is_unlisted(&self, part: &Part, writes: bool) -> bool {
-        if part.start != Start::Absolute || part.is_path() || part.has_other_reading && !part.is_of_machine {
+        if part.start != PathStart::Absolute
+            || part.is_path()
+            || part.has_other_reading && !part.is_of_machine
+        {
             return false;
         }
         writes || part.is_search_of_machine() || part.spelled(&self.request.paths).is_none()
@@ -187,7 +190,7 @@ impl<'a> Compiler<'a> {
         for part in Part::denied(&rule.pattern, self.request.machine)? {
             let is_absent = self.is_absent(&part, writes);
             // Denying a missing path makes the directory around it read-only.
-            if !is_absent || part.start == Start::Absolute {
+            if !is_absent || part.start == PathStart::Absolute {
                 spelling.permissions.extend(part.permission(if writes { EDIT } else { READ }, paths));
             }
             if is_absent {
@@ -196,7 +199,7 @@ impl<'a> Compiler<'a> {
             }
             let is_listed_as_it_is = if writes {
                 let is_free = exception.is_some() || may_be_created;
-                part.is_path() && (part.start == Start::Absolute || !is_free)
+                part.is_path() && (part.start == PathStart::Absolute || !is_free)
             } else {
                 true
             };
@@ -225,7 +228,7 @@ impl<'a> Compiler<'a> {
         if !part.has_other_reading {
             return false;
         }
-        if part.start == Start::Absolute {
+        if part.start == PathStart::Absolute {
             return !part.is_path() && !part.is_of_machine;
         }
         let exists = || self.request.existing.iter().any(|entry| entry.path == part.glob);
@@ -330,7 +333,7 @@ impl<'a> Compiler<'a> {
             return RulePlan::hook_only(rule, NO_SANDBOX);
         }
         let parts = Part::all(&exception.pattern, self.request.machine).unwrap_or_default();
-        let is_outside = !parts.is_empty() && parts.iter().all(|part| part.start == Start::Absolute);
+        let is_outside = !parts.is_empty() && parts.iter().all(|part| part.start == PathStart::Absolute);
         if is_outside && (writes || freed.paths.is_empty()) {
             let why = "its exceptions are outside the project, and stay denied to commands";
             return RulePlan::hook_only(rule, why);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::parts::{Part, Start};
+use super::parts::{Part, PathStart};
 use super::{EnforceRequest, MAX_LISTED, OwnPath};
 use crate::guard::{ComparisonLog, FileQuery, FileRule, FileRules, FileUsage};
 use conclaude_core::coverage::{Extent, may_be_directory};
@@ -159,21 +159,21 @@ impl<'a> CompiledFileRules<'a> {
             exception.pattern.is_for_directories() || may_be_directory(exception.pattern.glob());
         let root = escaped(self.request.paths.root.trim_matches('/'));
         // A pattern of the project and one of the machine are compared as absolute paths.
-        let spelled = |pattern: &FilePattern, start: Start, other: Start| {
-            if start == Start::Root && other == Start::Absolute {
+        let spelled = |pattern: &FilePattern, start: PathStart, other: PathStart| {
+            if start == PathStart::Root && other == PathStart::Absolute {
                 format!("{root}/{}", pattern.glob())
             } else {
                 pattern.glob().to_owned()
             }
         };
-        let overlap = |start: Start, other: Start| {
+        let overlap = |start: PathStart, other: PathStart| {
             let covered = spelled(&rule.pattern, start, other);
             let freed = spelled(&exception.pattern, other, start);
             let pattern = Extent { glob: &covered, holds_files: is_directory };
             pattern.may_overlap(Extent { glob: &freed, holds_files })
         };
-        let others = Start::of(&exception.pattern);
-        Start::of(&rule.pattern).iter().any(|start| others.iter().any(|other| overlap(*start, *other)))
+        let others = PathStart::of(&exception.pattern);
+        PathStart::of(&rule.pattern).iter().any(|start| others.iter().any(|other| overlap(*start, *other)))
     }
 
     fn names_a_directory(&self, pattern: &FilePattern) -> bool {
@@ -302,7 +302,7 @@ impl<'a> CompiledFileRules<'a> {
         let EnforceRequest { paths, machine, .. } = self.request;
         let exceptions = self.rules.0.iter().filter(|rule| rule.allows);
         let parts = exceptions.filter_map(|rule| Part::all(&rule.pattern, *machine)).flatten();
-        let absolute = parts.filter(|part| part.start == Start::Absolute && !part.is_directory);
+        let absolute = parts.filter(|part| part.start == PathStart::Absolute && !part.is_directory);
         let files: BTreeSet<String> =
             absolute.filter_map(|part| part.files_of_machine(*machine)).flatten().collect();
         let is_outside = |path: &String| !Path::new(path).starts_with(paths.root);

@@ -11,20 +11,20 @@ const MAX_ALTERNATIVES: usize = 32;
 
 /// Where a part starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Start {
+pub(super) enum PathStart {
     AnyDepth,
     Root,
     Absolute,
 }
 
-impl Start {
+impl PathStart {
     /// Where the readings of a pattern start.
-    pub(super) fn of(pattern: &FilePattern) -> &'static [Start] {
+    pub(super) fn of(pattern: &FilePattern) -> &'static [PathStart] {
         match pattern.anchor() {
-            Anchor::AnyDepth => &[Start::AnyDepth],
-            Anchor::Root => &[Start::Root],
-            Anchor::Absolute => &[Start::Absolute],
-            Anchor::RootOrAbsolute => &[Start::Root, Start::Absolute],
+            Anchor::AnyDepth => &[PathStart::AnyDepth],
+            Anchor::Root => &[PathStart::Root],
+            Anchor::Absolute => &[PathStart::Absolute],
+            Anchor::RootOrAbsolute => &[PathStart::Root, PathStart::Absolute],
         }
     }
 }
@@ -32,7 +32,7 @@ impl Start {
 /// One alternative of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    pub(super) start: Start,
+    pub(super) start: PathStart,
     pub(super) glob: String,
     /// It names directories only.
     pub(super) is_directory: bool,
@@ -43,12 +43,12 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// The parts of a pattern. None if there are too many.
+    /// The parts of a pattern. `None` if there are too many.
     pub(super) fn all(pattern: &FilePattern, machine: &dyn Machine) -> Option<Vec<Part>> {
-        let starts = Start::of(pattern);
+        let starts = PathStart::of(pattern);
         let globs = alternatives(pattern.glob())?;
         let has_two = starts.len() > 1;
-        let part = |start: Start, glob: &String| Part {
+        let part = |start: PathStart, glob: &String| Part {
             start,
             glob: glob.clone(),
             is_directory: pattern.is_for_directories(),
@@ -68,12 +68,16 @@ impl Part {
         let is_listed = self.is_of_machine || !self.has_other_reading;
         let glob = self.glob.strip_suffix("/**")?.to_owned();
         let directory = Part { glob, is_directory: true, ..self.clone() };
-        if self.start != Start::AnyDepth && is_listed && directory.is_path() { Some(directory) } else { None }
+        if self.start != PathStart::AnyDepth && is_listed && directory.is_path() {
+            Some(directory)
+        } else {
+            None
+        }
     }
 
     /// Its first name, as messages show it: `./etc` or `/etc`.
     pub(super) fn shown_start(&self) -> String {
-        let start = if self.start == Start::Absolute { "/" } else { "./" };
+        let start = if self.start == PathStart::Absolute { "/" } else { "./" };
         format!("{start}{}", first_name(&self.glob))
     }
 
@@ -84,7 +88,7 @@ impl Part {
 
     /// Whether it is one path.
     pub(super) fn is_path(&self) -> bool {
-        self.start != Start::AnyDepth && sandbox::can_read(&self.glob) && !sandbox::is_pattern(&self.glob)
+        self.start != PathStart::AnyDepth && sandbox::can_read(&self.glob) && !sandbox::is_pattern(&self.glob)
     }
 
     /// The entry of the sandbox, for reading. `None` if the sandbox would read it differently.
@@ -103,12 +107,12 @@ impl Part {
 
     fn beginning(&self, paths: &SettingsPaths<'_>) -> String {
         match self.start {
-            Start::AnyDepth => match paths.prefix().as_str() {
+            PathStart::AnyDepth => match paths.prefix().as_str() {
                 "./" => "**/".to_owned(),
                 prefix => format!("{prefix}**/"),
             },
-            Start::Root => paths.prefix(),
-            Start::Absolute => "/".to_owned(),
+            PathStart::Root => paths.prefix(),
+            PathStart::Absolute => "/".to_owned(),
         }
     }
 
@@ -137,7 +141,7 @@ impl Part {
 
     /// Whether Claude Code would search much of the machine for it, at each command.
     pub(super) fn is_search_of_machine(&self) -> bool {
-        if self.start != Start::Absolute || !sandbox::is_pattern(&self.glob) {
+        if self.start != PathStart::Absolute || !sandbox::is_pattern(&self.glob) {
             return false;
         }
         let fixed = self.glob.split('/').take_while(|name| !sandbox::is_pattern(name)).count();

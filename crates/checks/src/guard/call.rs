@@ -46,7 +46,7 @@ impl ToolCall<'_> {
         FileQuery { agent: self.agent, usage, log: self.log, budget: self.ground.budget }
     }
 
-    /// The same for a file that an explanation does not show.
+    /// Like `query`, but for a file that an explanation does not show.
     pub(super) fn silent_query(&self) -> FileQuery<'_> {
         FileQuery { log: ComparisonLog::default(), ..self.query(FileUsage::Other) }
     }
@@ -64,7 +64,7 @@ impl ToolCall<'_> {
         }
     }
 
-    /// The same for a command. It needs no name if it is the whole call.
+    /// Like `about_file`, but for a command. It needs no name if it is the whole call.
     pub(super) fn about_command(&self, command: &str, reason: &str) -> Option<String> {
         let is_all = self.command.is_some_and(|all| all.trim() == command.trim());
         let command = shown(command);
@@ -174,8 +174,8 @@ impl Explanation {
     }
 }
 
-/// The message of a rule that blocks, if its call is only asked about. Messages of packs first state the problem, then the advice
-/// to Claude, which means nothing to the user.
+/// The message of a blocking rule for a call that is only asked about. Messages of packs first state the problem, then the
+/// advice to Claude, which means nothing to the user.
 pub(super) fn for_question<'a>(message: &'a str, origin: &RuleOrigin) -> &'a str {
     match message.find(". ") {
         Some(end) if origin.is_of_pack() => message.get(..=end).unwrap_or(message),

@@ -111,7 +111,7 @@ impl<'a> CommandForms<'a> {
     }
 }
 
-/// A text without its substitutions. None if it has none.
+/// A text without its substitutions. `None` if it has none.
 fn without_substitutions(text: &str, plain: &PlainCommand<'_>) -> Option<String> {
     plain.substitutions().fold(None, |without: Option<String>, substitution| {
         let text = without.as_deref().unwrap_or(text);
@@ -138,13 +138,13 @@ impl CommandPattern {
         }
     }
 
-    /// The pattern with further words. None if it would be too long.
+    /// The pattern with further words. `None` if it would be too long.
     fn longer(&self) -> Option<&Glob> {
         let longer = || Glob::new(&format!("{} *", self.glob.as_str()), Kind::Name).ok();
         if self.is_prefix { self.longer.get_or_init(longer).as_ref() } else { None }
     }
 
-    /// The same pattern without regard to case.
+    /// This pattern without regard to case.
     ///
     /// # Errors
     /// Says what is wrong with the pattern.
@@ -213,7 +213,7 @@ impl CommandPattern {
         !rest.is_empty() && !digits.is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
     }
 
-    /// Whether the pattern allows a program with whatever arguments.
+    /// Whether the pattern allows a program with any arguments.
     pub fn is_program(&self) -> bool {
         let pattern = self.glob.as_str();
         let program = if self.is_prefix { Some(pattern) } else { pattern.strip_suffix('*') };
@@ -354,8 +354,8 @@ fn after_braces(pattern: &str) -> &str {
     pattern
 }
 
-/// Whether nothing says which program it is: with arguments that are not known either, it could be against any rule. A command that
-/// is all that another one prints is not meant.
+/// Whether nothing says which program it is. If its arguments are unknown too, any rule could forbid it. Code that another
+/// command prints does not count: it is asked about separately.
 fn is_of_unknown_program(plain: &PlainCommand<'_>) -> bool {
     !plain.command.is_known && !names_program_in_part(plain) && plain.command.unknown_code.is_none()
 }

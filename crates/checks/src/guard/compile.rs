@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::command_pattern::CommandPattern;
 use super::rules::{
-    Action, AgentFilter, FileRule, FileRules, GuardRules, InputPattern, RuleOrigin, Switch, ToolRule,
+    Action, AgentFilter, FileRule, FileRules, GuardRules, InputPattern, RuleOrigin, SwitchRule, ToolRule,
 };
 use super::touch_pattern::TouchPattern;
 use conclaude_core::config::{
@@ -65,7 +65,7 @@ impl GuardRules {
             ),
             tools: tools.map(|rule| tool_rule(rule, sources, home)).collect::<Result<_, _>>()?,
             worktree_fence: match fence {
-                None => Some(Switch {
+                None => Some(SwitchRule {
                     origin: RuleOrigin { key: "worktreeFence", ..RuleOrigin::default() },
                     message: None,
                 }),
@@ -117,9 +117,9 @@ fn switch(
     key: &'static str,
     config: Option<&Located<SwitchConfig>>,
     sources: &Sources<'_>,
-) -> Option<Switch> {
+) -> Option<SwitchRule> {
     let config = config.filter(|config| config.value.0.enabled)?;
-    Some(Switch { origin: sources.origin(key, config), message: config.value.0.message.clone() })
+    Some(SwitchRule { origin: sources.origin(key, config), message: config.value.0.message.clone() })
 }
 
 fn tool_rule(

@@ -7,6 +7,7 @@ use super::call::{
 };
 use super::file_usage::usage;
 use super::open_questions::UNDECIDED;
+use super::own_commands::NAME;
 use super::resolve::{Effects, Touch, Uncertainty};
 use super::rules::{Action, FileRules, FileUsage, GuardRules, Protection};
 use super::search::{expand, first_below};
@@ -104,7 +105,7 @@ fn removed_program(call: &ToolCall<'_>, what: String, matched: &str) -> Option<F
 
 /// Whether the shell finds a native conclaude outside of the project.
 fn has_native_on_path(root: &Path) -> bool {
-    let found = environment::programs("conclaude").find(|path| !path.starts_with(root));
+    let found = environment::programs(NAME).find(|path| !path.starts_with(root));
     found.is_some_and(|path| files::is_native(&path))
 }
 

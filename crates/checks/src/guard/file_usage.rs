@@ -1,4 +1,4 @@
-//! How a call uses a file, where a rule may treat that otherwise.
+//! How a call uses a file, if a rule may treat that use differently.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -37,7 +37,7 @@ pub(super) fn usage(effects: &Effects, touch: &Touch) -> FileUsage {
     }
 }
 
-/// Whether a shell reads the file as its own commands, or a program its variables. What is redirected to `.` is not run.
+/// Whether a shell reads the file as its own commands, or a program its variables. Input that is redirected to `.` is not run.
 fn is_sourced(program: &str, arguments: &[String], file: &OsStr) -> bool {
     if matches!(program, "." | "source") {
         return arguments.iter().any(|word| Path::new(word).file_name() == Some(file));
@@ -60,7 +60,7 @@ fn gives_variables(program: &str, arguments: &[String], file: &OsStr) -> bool {
     uses > 0 && uses == given
 }
 
-/// Whether git writes a version of the file that is committed: `git restore FILE`, `git checkout --theirs FILE`.
+/// Whether git writes a committed version of the file: `git restore FILE`, `git checkout --theirs FILE`.
 fn is_set_back(program: &str, arguments: &[String]) -> bool {
     let subcommand = arguments.first().map(String::as_str);
     program_name(program) == "git" && matches!(subcommand, Some("checkout" | "restore"))

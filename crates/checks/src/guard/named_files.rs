@@ -16,7 +16,7 @@ const MAX_NAMED: usize = 64;
 
 /// Protected files that a text names.
 pub(super) struct NamedFiles {
-    /// As it names the first.
+    /// The first file, as the text names it.
     pub(super) first: String,
     /// `None` if they are too many to be compared one by one.
     pub(super) names: Option<Vec<Location>>,
@@ -57,7 +57,7 @@ pub(super) fn is_protected_by(rules: &FileRules, call: &ToolCall<'_>, touch: &To
     rules.protecting_any(&touch.names, &call.silent_query()).is_some()
 }
 
-/// The first word of a text that names such a file in one of the directories.
+/// The first word of a text that names a file with this property in one of the directories.
 pub(super) fn named_word(
     call: &ToolCall<'_>,
     bases: &[Base],
@@ -78,7 +78,7 @@ fn possible_names(text: &str) -> impl Iterator<Item = &str> {
     text.split(move |c: char| !is_part(c)).filter(move |word| !word.is_empty() && found.insert(*word))
 }
 
-/// All such files that a text names in one of the directories.
+/// All files with this property that a text names in one of the directories.
 pub(super) fn named_files(
     call: &ToolCall<'_>,
     bases: &[Base],
@@ -95,7 +95,8 @@ pub(super) fn named_files(
     joined(named)
 }
 
-/// All such files that one of these patterns matches in one of the directories. A pattern with too many matches counts as one.
+/// All files with this property that one of these patterns matches in one of the directories. A pattern with too many matches
+/// counts as one.
 pub(super) fn matched_files(
     call: &ToolCall<'_>,
     bases: &[Base],

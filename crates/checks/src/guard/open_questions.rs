@@ -2,32 +2,28 @@
 
 use std::path::{Path, PathBuf};
 
-use super::call::{Advice, Finding, OwnFiles, ToolCall, UnknownPart, UnknownUse, doing, shown, start};
-use super::file_checks::against_own;
-use super::named_files::{NamedFiles, is_protected_by, joined, matched_files, named_files, named_word};
-use super::own_commands::is_our_name;
-use super::resolve::{Effects, Ground, Touch, Uncertainty};
+use super::call::{Advice, Finding, ToolCall, UnknownPart, UnknownUse, doing, shown, start};
+use super::doubt_questions::{doubt_question, names_own_file};
+use super::named_files::is_protected_by;
+use super::resolve::{Effects, Ground, Uncertainty};
 use super::rules::{Action, GuardRules, ToolRule};
 use super::search::{expand, expand_with_hidden, first_below};
-use super::tool_checks::allows;
-use super::unknown_arguments;
-use crate::des::protected::ProtectedPaths;
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::{capitalized, clean_line};
 use conclaude_os::git;
-use shell_effects::{Access, Base, CodeAccess, Doubt, Extent, WORK_TREE};
+use shell_effects::{Access, Extent, WORK_TREE};
 
 /// The rule that asks the user about unknown effects.
 pub(super) const UNDECIDED: &str = "what cannot be decided is asked";
 
 /// A question to the user: the reason, and an alternative for Claude.
-struct UserQuestion {
-    reason: String,
-    advice: Advice,
-    matched: String,
+pub(super) struct UserQuestion {
+    pub(super) reason: String,
+    pub(super) advice: Advice,
+    pub(super) matched: String,
     /// The part that a sandbox would decide.
-    unknown: Option<UnknownUse>,
+    pub(super) unknown: Option<UnknownUse>,
 }
 
 impl UserQuestion {
@@ -293,164 +289,4 @@ fn first_meant(
         Ok(changed) => changed.into_iter().next(),
         Err(_) => files.into_iter().next(),
     }
-}
-
-fn doubt_question(
-    rules: &GuardRules,
-    call: &ToolCall<'_>,
-    effects: &Effects,
-    doubt: &Doubt,
-) -> Option<UserQuestion> {
-    match doubt {
-        Doubt::InlineCode { interpreter, text, bases, access, .. } => {
-            let harmed = named_files(call, bases, text, &|touch| code_may_harm(rules, call, *access, touch));
-            let (word, names) = match harmed {
-                Some(NamedFiles { first, names }) => (first, names),
-                None if access.writes => (outside_word(rules, call, bases, text)?, Some(Vec::new())),
-                None => return None,
-            };
-            Some(UserQuestion {
-                reason: format!(
-                    "Code in {interpreter} names `{word}`, and its effect on that file is unknown."
-                ),
-                advice: protected_word(),
-                matched: word,
-                unknown: NamedFiles::unknown(names),
-            })
-        }
-        Doubt::UnknownProgram { words, patterns, bases } => {
-            let named = unknown_arguments::protected(rules, call, bases, words);
-            let matched = matched_files(call, bases, patterns, &|touch| {
-                unknown_arguments::may_harm(rules, call, touch)
-            });
-            let NamedFiles { first: word, names } = joined(named.into_iter().chain(matched))?;
-            Some(UserQuestion {
-                reason: format!(
-                    "`{}` is given `{word}`, and its effect on that file is unknown.",
-                    clean_line(words.first()?)
-                ),
-                advice: protected_word(),
-                matched: word,
-                unknown: NamedFiles::unknown(names),
-            })
-        }
-        Doubt::UnknownScript { interpreter, command } => {
-            let is_guarded = rules.has_guards(call.agent) && !allows(rules, call, effects, *command);
-            if !is_guarded {
-                return None;
-            }
-            Some(UserQuestion {
-                reason: format!(
-                    "The commands that {} runs are unknown before they run.",
-                    clean_line(interpreter)
-                ),
-                advice: Advice::both("Write the commands themselves.", "Allow it if you know what they do."),
-                matched: start(call.command.unwrap_or_default()).to_owned(),
-                unknown: Some(UnknownPart::Commands.into()),
-            })
-        }
-        _ if !rules.has_guards(call.agent) => None,
-        doubt => Some(UserQuestion {
-            reason: format!("The effect of this command is unknown: {doubt}."),
-            advice: Advice::both(
-                "Write it more simply, in several commands.",
-                "Allow it if you know what it does.",
-            ),
-            matched: start(call.command.unwrap_or_default()).to_owned(),
-            unknown: Some(UnknownPart::Commands.into()),
-        }),
-    }
-}
-
-/// The first path in code that leads out of the agent's worktree. It is for code that may write.
-fn outside_word(rules: &GuardRules, call: &ToolCall<'_>, bases: &[Base], text: &str) -> Option<String> {
-    let worktree = call.ground.links.real_path(call.worktree?);
-    let root = call.ground.root.to_string_lossy();
-    let may_leave = text.contains("..") || text.contains(root.as_ref());
-    if rules.worktree_fence.is_none() || !may_leave {
-        return None;
-    }
-    let words = || {
-        let words = text.split(['"', '\'', '`', '(', ')', ',', ' ', '\n', '>', '<', '+', '=']);
-        words.filter(|word| !word.is_empty())
-    };
-    // `join('..', '..', 'a')`.
-    let ups = "../".repeat(words().filter(|word| *word == "..").count());
-    let leaving = words().filter(|word| word.starts_with("../") || word.starts_with(root.as_ref()));
-    let leading_up = leaving.chain([ups.as_str()]).collect::<Vec<_>>().join(" ");
-    named_word(call, bases, &leading_up, &|touch| {
-        !touch.path.starts_with(&worktree) && !call.ground.is_temporary(&touch.path)
-    })
-}
-
-/// The advice for a protected file with an unknown use.
-fn protected_word() -> Advice {
-    Advice::both("Use a tool for files instead.", "Allow it if the file may be used that way.")
-}
-
-/// One of our own files that code in another language or an unknown program names: it may change it.
-fn names_own_file(call: &ToolCall<'_>, doubt: &Doubt) -> Option<Finding> {
-    let own = call.own.map(OwnFiles::files)?;
-    let is_own = |touch: &Touch| own.covers(Path::new(touch.named()), &touch.path);
-    let (what, word) = match doubt {
-        Doubt::InlineCode { interpreter, text, bases, access, .. } => {
-            let changes = access.writes || access.runs;
-            let named = named_word(call, bases, text, &is_own);
-            let named = named
-                .or_else(|| if changes { own_in_code(call, own, (text, bases), access.moves) } else { None });
-            (format!("Code in {interpreter}"), named?)
-        }
-        Doubt::UnknownProgram { words, patterns, bases } => {
-            let (program, arguments) = words.split_first()?;
-            if is_our_name(program) {
-                return None;
-            }
-            let word = arguments.iter().find_map(|word| named_word(call, bases, word, &is_own));
-            let word = word.or_else(|| Some(matched_files(call, bases, patterns, &is_own)?.first))?;
-            (format!("`{}`", clean_line(program)), word)
-        }
-        _ => return None,
-    };
-    let reason =
-        format!("{what} may change {word}, which belongs to conclaude's own config, state or registration.");
-    Some(against_own(call, reason, &word))
-}
-
-/// A pattern in code that matches one of our own files, or a folder with some that code names and may move or delete.
-fn own_in_code(
-    call: &ToolCall<'_>,
-    own: &ProtectedPaths,
-    (text, bases): (&str, &[Base]),
-    moves: bool,
-) -> Option<String> {
-    let ground = call.ground;
-    let root = ground.links.real_path(ground.root);
-    let has_own = |touch: &Touch| {
-        moves
-            && touch.path.is_dir()
-            && !root.starts_with(&touch.path)
-            && own.is_below(&touch.path, ground.links)
-    };
-    let folder = if moves { named_word(call, bases, text, &has_own) } else { None };
-    let is_own = |touch: &Touch| own.covers(Path::new(touch.named()), &touch.path) || has_own(touch);
-    folder.or_else(|| Some(matched_files(call, bases, &patterns_in_code(text), &is_own)?.first))
-}
-
-/// Texts that code may expand like a shell: those in quotes where it calls `glob`, and `<.x*>` of Perl.
-fn patterns_in_code(text: &str) -> Vec<String> {
-    let is_pattern = |word: &&str| {
-        word.contains(['*', '?', '['])
-            && word.chars().all(|c| c.is_alphanumeric() || "./_-~*?[]{}".contains(c))
-    };
-    let expands = text.to_ascii_lowercase().contains("glob") || text.contains("Dir[");
-    let quoted = if expands { text } else { "" }.split(['"', '\'', ' ', ',', '(', ')', '\n']);
-    let angled = text.split('<').skip(1).filter_map(|rest| Some(rest.split_once('>')?.0));
-    quoted.chain(angled).filter(is_pattern).map(str::to_owned).collect()
-}
-
-/// Whether code may do to a file what a rule forbids. A readable file counts only if the code may write it.
-fn code_may_harm(rules: &GuardRules, call: &ToolCall<'_>, access: CodeAccess, touch: &Touch) -> bool {
-    let may_write = access.writes || access.runs;
-    is_protected_by(&rules.unreadable, call, touch)
-        || may_write && is_protected_by(&rules.uneditable, call, touch)
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::call::{Finding, ToolCall, start};
 use super::file_checks::against_own;
-use super::resolve::{Effects, ShellEnvironment, Touch, Uncertainty};
+use super::resolve::{Effects, Touch, Uncertainty};
+use super::shell_environment::ShellEnvironment;
 use super::unknown_arguments;
 use conclaude_core::event::EventKind;
 use conclaude_core::text::clean_line;
@@ -14,10 +15,14 @@ use conclaude_os::budget::Budget;
 use shell_effects::glob::is_pattern;
 use shell_effects::{Access, Context, Doubt, Program, Script, SimpleCommand, Subcommand, program_name};
 
-const NAMES: &[&str] = &["conclaude", "conclaude.exe"];
+/// The name of the program.
+pub const NAME: &str = "conclaude";
+
+/// The names of its file.
+pub const PROGRAM_NAMES: [&str; 2] = [NAME, "conclaude.exe"];
 
 /// The entry for conclaude itself: `des run STEP PHASE -- COMMAND` runs a command, and some subcommands write a file.
-const PROGRAMS: &[Program] = &[Program::new(NAMES)
+const PROGRAMS: &[Program] = &[Program::new(&PROGRAM_NAMES)
     .options("-o=w --output=w")
     .subcommands(&[Subcommand::runs(&["des run"], "--expect= --turns=", 2)])];
 
@@ -36,7 +41,7 @@ pub fn only_records(command: &str, home: Option<&str>, cwd: &Path, budget: &Budg
     let records = |command: &SimpleCommand| match command.words.as_slice() {
         // A program with our name in some folder may be anything.
         [program, des, action, ..] => {
-            NAMES.contains(&program.as_str()) && des == "des" && RECORDING.contains(&action.as_str())
+            PROGRAM_NAMES.contains(&program.as_str()) && des == "des" && RECORDING.contains(&action.as_str())
         }
         _ => false,
     };
@@ -75,10 +80,10 @@ const REPORTED: [EventKind; 6] = [
     EventKind::Stop,
 ];
 
-/// What stands for a file of a search whose directory is not known.
+/// The name of a file that a search found in an unknown directory.
 const FOUND: &str = "what was found";
 
-/// With one of these nothing is changed.
+/// Options with which a subcommand changes nothing.
 pub const READ_ONLY_OPTIONS: [&str; 6] = ["--help", "-h", "--dry-run", "-n", "--list", "--version"];
 
 pub(super) fn own_commands(call: &ToolCall<'_>, effects: &Effects, found: &mut Vec<Finding>) {
@@ -148,7 +153,7 @@ pub(super) fn is_our_name(program: &str) -> bool {
     // PowerShell separates folders by backslashes.
     let name = program_name(program.rsplit('\\').next().unwrap_or(program));
     // A package may be named with its version: `npx conclaude@latest`.
-    NAMES.contains(&name.split(['@', '=', '<', '>', '~', '[']).next().unwrap_or(name))
+    PROGRAM_NAMES.contains(&name.split(['@', '=', '<', '>', '~', '[']).next().unwrap_or(name))
 }
 
 /// Whether the arguments are those of a subcommand that changes our rules or records.

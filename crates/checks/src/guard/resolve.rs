@@ -8,10 +8,10 @@ use super::search::expand;
 use crate::paths::{Links, normalise};
 use conclaude_core::file_pattern::Location;
 use conclaude_os::budget::Budget;
-use conclaude_os::{archives, environment, files, git};
-use conclaude_store::root::{git_top_level, inside_worktree};
+use conclaude_os::files;
+use conclaude_store::root::inside_worktree;
 use shell_effects::{
-    Access, Base, Brought, Doubt, Effect, Environment, Extent, Script, SimpleCommand, Target, apply_patch,
+    Access, Base, Brought, Doubt, Effect, Extent, Script, SimpleCommand, Target, apply_patch,
 };
 
 /// Directories for temporary files. On macOS they are links to directories below `/private`.
@@ -44,7 +44,7 @@ pub struct Touch {
     pub with_contents: bool,
     /// The index of the simple command that does it.
     pub command: Option<usize>,
-    /// What else may come there.
+    /// What else may come to that path.
     pub brings: Brought,
 }
 
@@ -54,7 +54,7 @@ impl Touch {
         self.names.first().map_or("", |name| name.absolute.as_str())
     }
 
-    /// The same with its contents, if it is a directory.
+    /// This file, or this directory with its contents.
     fn with_contents(self) -> Touch {
         Touch { with_contents: self.path.is_dir(), ..self }
     }
@@ -198,7 +198,7 @@ impl Ground<'_> {
         !is_kept && self.has_temporary(|folder| path.starts_with(folder))
     }
 
-    /// Whether this holds for one of the directories for temporary files.
+    /// Whether a condition holds for one of the directories for temporary files.
     fn has_temporary(&self, is_meant: impl Fn(&Path) -> bool) -> bool {
         if TEMPORARY.iter().any(|folder| is_meant(Path::new(folder))) {
             return true;
@@ -249,7 +249,7 @@ impl Ground<'_> {
         Effects { commands: script.commands, pipelines: script.pipelines, link_makers, ..effects }
     }
 
-    /// The same without the commands.
+    /// Like `of_script`, but without the commands.
     pub fn on_files(&self, script: &Script) -> Effects {
         let mut effects = Effects {
             unclear: script.doubts.iter().cloned().map(Uncertainty::Doubt).collect(),
@@ -280,7 +280,7 @@ impl Ground<'_> {
         effects
     }
 
-    /// Names that are not known, in a directory that is.
+    /// Unknown names in a known directory.
     fn of_names(&self, effect: &Effect, written: &str, pattern: &str) -> Option<Uncertainty> {
         let base = match self.directory(&effect.base) {
             Directory::At(at) => at,
@@ -398,109 +398,4 @@ impl Ground<'_> {
             Target::Unknown(written) => return Err(uncertain(written, None)),
         })
     }
-}
-
-/// The environment of a shell command that starts in this directory.
-pub(super) struct ShellEnvironment<'a> {
-    pub(super) cwd: &'a Path,
-    pub(super) budget: &'a Budget,
-}
-
-impl Environment for ShellEnvironment<'_> {
-    fn is_out_of_time(&self) -> bool {
-        self.budget.is_over()
-    }
-
-    fn variable(&self, name: &str) -> Option<String> {
-        text(environment::path(name)?)
-    }
-
-    fn text(&self, path: &str) -> Option<String> {
-        files::read_text(&self.cwd.join(path), MAX_PATCH).ok()
-    }
-
-    fn tar_members(&self, archive: &str) -> Option<Vec<String>> {
-        archives::tar_members(&self.cwd.join(archive), &Budget::of_hook())
-    }
-
-    fn zip_members(&self, archive: &str) -> Option<Vec<String>> {
-        archives::zip_members(&self.cwd.join(archive))
-    }
-
-    fn go_setting(&self, name: &str) -> Option<String> {
-        let directory = |name: &str| {
-            let own = std::env::var_os(name).map(PathBuf::from);
-            // What `go env -w` wrote.
-            let written = || {
-                let settings = go_settings()?;
-                let value = settings.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;
-                Some(PathBuf::from(value))
-            };
-            own.or_else(written).filter(|path| !path.as_os_str().is_empty())
-        };
-        // It may be a list. Its first entry counts.
-        let path = match directory("GOPATH") {
-            Some(list) => std::env::split_paths(&list).next()?,
-            None => Path::new(&files::home()?).join("go"),
-        };
-        let found = match name {
-            "GOMODCACHE" => directory(name).unwrap_or_else(|| path.join("pkg/mod")),
-            _ => path,
-        };
-        if found.is_absolute() { text(found) } else { None }
-    }
-
-    fn is_set(&self, name: &str) -> Option<bool> {
-        Some(std::env::var_os(name).is_some())
-    }
-
-    fn is_there(&self, path: &str) -> Option<bool> {
-        Some(self.cwd.join(path).symlink_metadata().is_ok())
-    }
-
-    fn is_file(&self, path: &str) -> Option<bool> {
-        Some(self.cwd.join(path).symlink_metadata().is_ok_and(|file| file.is_file()))
-    }
-
-    fn has_directory(&self, pattern: &str) -> Option<bool> {
-        let found = expand(self.cwd, pattern, &Budget::of_hook())?;
-        Some(found.iter().any(|path| path.is_dir()))
-    }
-
-    fn matched(&self, pattern: &str) -> Option<Vec<String>> {
-        let found = expand(self.cwd, pattern, &Budget::of_hook())?;
-        if found.len() > MAX_MATCHED { None } else { found.into_iter().map(text).collect() }
-    }
-
-    fn directory(&self, path: &str) -> Option<String> {
-        text(normalise(&self.cwd.join(path)))
-    }
-
-    fn top_level(&self, path: &str) -> Option<String> {
-        text(git_top_level(&normalise(&self.cwd.join(path)))?.to_owned())
-    }
-
-    fn common_directory(&self, path: &str) -> Option<String> {
-        text(git::common_directory(&normalise(&self.cwd.join(path)))?)
-    }
-}
-
-/// The limit on files of a pattern that are compared one by one.
-const MAX_MATCHED: usize = 64;
-
-/// Longer patches are not read.
-const MAX_PATCH: u64 = 4 << 20;
-
-/// No file with settings of go is larger.
-const MAX_GO_SETTINGS: u64 = 1 << 16;
-
-/// The file with the user's settings of go.
-fn go_settings() -> Option<String> {
-    let named = std::env::var_os("GOENV").map(PathBuf::from);
-    let config = || Some(environment::config_folder()?.join("go/env"));
-    files::read_text(&named.or_else(config)?, MAX_GO_SETTINGS).ok()
-}
-
-fn text(path: PathBuf) -> Option<String> {
-    path.into_os_string().into_string().ok()
 }

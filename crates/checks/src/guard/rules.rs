@@ -14,7 +14,7 @@ use conclaude_store::store;
 use shell_effects::Access;
 use shell_effects::glob::{Glob, GlobError, Kind};
 
-/// The agents that a rule is for: a glob over the subagent's name, where `main` is the main thread. None means all agents.
+/// The agents that a rule is for: a glob over the subagent's name, where `main` is the main thread. `None` means all agents.
 #[derive(Clone, Debug, Default)]
 pub struct AgentFilter(Option<Glob>);
 
@@ -52,9 +52,9 @@ pub struct FileRule {
     pub action: Action,
     /// The action for a file that would be created, if it differs.
     pub create: Option<Action>,
-    /// The same for a file that a shell reads as commands.
+    /// The action for a file that a shell reads as commands, if it differs.
     pub source: Option<Action>,
-    /// The same for a file that git sets back, or that the program writes again that made it.
+    /// The action for a file that git restores, or that its own program writes again, if it differs.
     pub restore: Option<Action>,
     /// Whether an inner layer may make exceptions to it.
     pub overridable: bool,
@@ -62,7 +62,7 @@ pub struct FileRule {
 }
 
 impl FileRule {
-    /// Whether this exception applies to another rule's files. It does not apply to a rule of an outer layer that is not
+    /// Whether this exception applies to another rule's files. It applies to a rule of an outer layer only if that rule is
     /// overridable. An exception of a pack applies to that pack only.
     pub(crate) fn may_free(&self, held: &FileRule) -> bool {
         let is_let = held.origin.layer >= self.origin.layer || held.overridable;
@@ -181,7 +181,7 @@ impl FileRules {
         let action = protecting.iter().map(|rule| rule.action_for(usage)).max()?;
         protecting.retain(|rule| rule.action_for(usage) == action);
         let last = protecting.last().copied()?;
-        // A file that is listed without a message keeps the message of the rule that protects it as well.
+        // The last of them that has a message explains the decision.
         let explained = protecting.iter().copied().rfind(|rule| rule.message.is_some()).unwrap_or(last);
         Some(Protection { rule: explained, action, message: explained.message.as_deref() })
     }
@@ -206,7 +206,7 @@ impl FileRules {
         if kept.is_empty(agent) { None } else { Some(kept) }
     }
 
-    /// As `protecting`, for a file with several names: one protected name is enough.
+    /// Like `protecting`, but for a file with several names. One protected name is enough.
     pub fn protecting_any(&self, names: &[Location], query: &FileQuery<'_>) -> Option<Protection<'_>> {
         let mut found: Option<Protection<'_>> = None;
         for location in names {
@@ -261,12 +261,12 @@ pub struct ToolRule {
 
 /// A rule that is only on or off.
 #[derive(Clone, Debug)]
-pub struct Switch {
+pub struct SwitchRule {
     pub origin: RuleOrigin,
     pub message: Option<String>,
 }
 
-impl Switch {
+impl SwitchRule {
     /// The message of the config with its placeholders filled in.
     pub fn message_for(&self, path: &str, tool: &str) -> Option<String> {
         let message = self.message.as_ref()?;
@@ -279,16 +279,16 @@ pub struct GuardRules {
     pub uneditable: FileRules,
     pub unreadable: FileRules,
     pub additions: FileRules,
-    pub root_additions: Option<Switch>,
-    pub git_ignored: Option<Switch>,
+    pub root_additions: Option<SwitchRule>,
+    pub git_ignored: Option<SwitchRule>,
     pub tools: Vec<ToolRule>,
-    pub worktree_fence: Option<Switch>,
+    pub worktree_fence: Option<SwitchRule>,
 }
 
 impl GuardRules {
     /// Every rule, in the order in which they are compared.
     pub fn all(&self) -> Vec<Rule> {
-        let switch = |switch: &Option<Switch>| switch.iter().map(|one| one.origin.rule("")).collect();
+        let switch = |switch: &Option<SwitchRule>| switch.iter().map(|one| one.origin.rule("")).collect();
         let files = |rules: &FileRules| rules.0.iter().map(|one| one.origin.rule(&one.written)).collect();
         let tools = self.tools.iter().map(|one| one.origin.rule(&one.written)).collect();
         let all: [Vec<Rule>; 7] = [
@@ -309,7 +309,7 @@ impl GuardRules {
             let is_held = |rule: &&FileRule| rule.allows || (rule.origin.layer < layer && !rule.overridable);
             FileRules(rules.0.iter().filter(is_held).cloned().collect())
         };
-        let switch = |one: &Option<Switch>| one.clone().filter(|one| one.origin.layer < layer);
+        let switch = |one: &Option<SwitchRule>| one.clone().filter(|one| one.origin.layer < layer);
         GuardRules {
             uneditable: files(&self.uneditable),
             unreadable: files(&self.unreadable),

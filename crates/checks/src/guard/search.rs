@@ -22,7 +22,7 @@ pub(super) fn expand(base: &Path, pattern: &str, budget: &Budget) -> Option<Vec<
     expanded(base, pattern, budget, false)
 }
 
-/// The same if `*` stands for an unknown value, which may start with a dot.
+/// Like `expand`, but `*` stands for an unknown value, which may start with a dot.
 pub(super) fn expand_with_hidden(base: &Path, pattern: &str, budget: &Budget) -> Option<Vec<PathBuf>> {
     expanded(base, pattern, budget, true)
 }

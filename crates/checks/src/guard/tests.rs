@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::resolve::ShellEnvironment;
 use super::rules::{AgentFilter, FileRule, FileRules, RuleOrigin, ToolRule};
+use super::shell_environment::ShellEnvironment;
 use super::*;
 use crate::paths::Links;
 use conclaude_core::config::Layer;

@@ -10,7 +10,7 @@ use shell_effects::Access;
 #[derive(Clone, Debug)]
 pub struct TouchPattern {
     pub files: FilePattern,
-    /// None for any.
+    /// `None` for any.
     pub access: Option<FileAccess>,
     /// Whether the project's own files and temporary ones are excluded.
     pub outside: bool,
@@ -36,7 +36,6 @@ impl TouchPattern {
         touch.names.iter().any(|name| self.covers_name(name, ground))
     }
 
-    /// Whether it covers all of its names.
     pub fn covers_all_names(&self, touch: &Touch, ground: &Ground<'_>) -> bool {
         self.is_about(touch.access) && touch.names.iter().all(|name| self.covers_name(name, ground))
     }

@@ -140,8 +140,8 @@ fn names_options(pattern: Option<&CommandPattern>, script: &Script, index: usize
     }
 }
 
-/// Whether a command is the operands of another one, which runs it: `uv run pytest`, `python -m pip`. What another option runs is
-/// not (`git fetch --upload-pack=COMMAND`): who allows a fetch does not allow that.
+/// Whether a command is the operands of another one, which runs it: `uv run pytest`, `python -m pip`. The command in another
+/// option is not (`git fetch --upload-pack=COMMAND`): who allows a fetch does not allow that.
 fn ends_with(outer: &SimpleCommand, command: &SimpleCommand) -> bool {
     // The program may be implied by a word before its arguments: `yarn` in `yarn workspace api build`.
     let implied = command.words.split_first().and_then(|(program, arguments)| {
@@ -173,7 +173,7 @@ fn unnamed_option<'s>(
     Some(("may run or write something".to_owned(), option))
 }
 
-/// The words of a command whose options are not in the list of a program: where that has one, names say nothing more.
+/// The words of a command that no list of options covers. If a program has such a list, the names of its options do not count.
 fn unlisted_words(script: &Script, index: usize) -> &[String] {
     let Some(command) = script.commands.get(index) else { return &[] };
     let words = command.words.as_slice();
@@ -206,7 +206,7 @@ fn unlisted_option<'s>(pattern: &CommandPattern, command: &'s SimpleCommand) -> 
     unlisted.get(at).map(|one| one.word)
 }
 
-/// The options that say by their name that they run or write something, of whatever program.
+/// Options of any program whose names say that they run or write something.
 fn acting_by_name(words: &[String]) -> impl Iterator<Item = &str> {
     const ACTING: [&str; 28] = [
         "bind",

@@ -117,7 +117,7 @@ impl TestFile {
     }
 }
 
-/// There is no event of a name.
+/// A name that no event has.
 #[derive(Debug, Error)]
 #[error("there is no event `{0}`")]
 pub struct UnknownEvent(String);

@@ -20,9 +20,9 @@ pub enum KeyPlace<'a> {
 /// The counterpart of a key of the original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Replacement {
-    /// The same under this name.
+    /// The key has this name here.
     Named(&'static str),
-    /// A different notation here. It is converted.
+    /// The value has a different notation here, and is converted.
     Rewritten(&'static str),
     /// No counterpart: the advice.
     Instead(&'static str),

@@ -1,15 +1,15 @@
-//! What the user of a project must have agreed to: the one table of the settings that need trust. Commands need it as well.
+//! The one table of the settings that need the user's trust. Commands need it as well.
 
 use super::ConclaudeConfig;
 
-/// The keys of what asks a server, and of what makes Claude go on.
+/// The keys of the setting that asks a server, and of the one that makes Claude continue.
 pub const JUDGE: [&str; 2] = ["des", "judge"];
 pub const INFINITE: [&str; 2] = ["stop", "infinite"];
 
 /// The section that is merged again without the files that nobody trusts.
 pub(super) const TELEMETRY: &str = "telemetry";
 
-/// A setting beside commands that does nothing unless its file is trusted.
+/// A setting other than commands that does nothing unless its file is trusted.
 pub(super) struct TrustedSetting {
     /// Its name in messages.
     pub(super) name: &'static str,

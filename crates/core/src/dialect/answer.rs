@@ -36,7 +36,7 @@ pub struct AnswerForms {
 pub enum RefusalExit {
     /// Exit 2, with the reason on stderr too.
     Blocked,
-    /// Exit 0: with exit 2 the model is not told why.
+    /// Exit 0: with exit 2 the model does not get the reason.
     Success,
 }
 
@@ -65,7 +65,7 @@ pub enum ContextForm {
     Top,
 }
 
-/// How the model is told what is wrong with the result of a tool.
+/// How the model learns what is wrong with the result of a tool.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum FeedbackForm {
     Block,
@@ -219,7 +219,7 @@ impl AnswerForms {
 enum AnsweredDecision<'r> {
     /// For this reason.
     Refused(String),
-    /// The model is told it, and nothing is refused.
+    /// The model gets the text, and nothing is refused.
     Told(&'r str),
     Answered,
 }

@@ -38,7 +38,7 @@ pub const DIALECT: Dialect = Dialect {
     settings: settings::SETTINGS,
 };
 
-/// With exit 2 the model is not told why.
+/// With exit 2 the model does not get the reason.
 const FORMS: AnswerForms = AnswerForms {
     refusal: RefusalExit::Success,
     denial: DenialForm::Permission,
@@ -73,7 +73,7 @@ fn sends(fields: &Fields) -> bool {
     ["timestamp", "sessionId", "hookName"].into_iter().any(|name| fields.contains_key(name))
 }
 
-/// Inside a subagent the session is the subagent's own: the one of its caller is meant.
+/// Inside a subagent the session is the subagent's own. The session of its caller counts.
 fn complete(event: EventKind, fields: &mut Fields) -> EventKind {
     if text(fields, "agent_id").is_some()
         && let Some(parent) = text(fields, "parent_agent_id").map(str::to_owned)

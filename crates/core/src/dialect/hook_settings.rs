@@ -46,7 +46,7 @@ pub struct HookConditions {
 }
 
 impl HookConditions {
-    /// None.
+    /// A registered hook runs.
     pub const NONE: HookConditions = HookConditions {
         trust: None,
         switched_off: |_| None,

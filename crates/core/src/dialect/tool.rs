@@ -89,7 +89,7 @@ impl McpSpelling {
 pub struct ToolNames {
     /// As the client named it, where that is another dialect than Claude Code's.
     pub client: Option<String>,
-    /// Names beside ours that rules may use.
+    /// Names in addition to ours that rules may use.
     pub others: Vec<String>,
     /// The fields of its input that were renamed.
     pub renamed: Vec<FieldAlias>,

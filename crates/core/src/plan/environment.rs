@@ -58,7 +58,7 @@ const MARKERS: [&str; 4] = ["DES_STEP_FILE", "DES_AGENT", "DES_COMMAND", "DES_PR
 /// When the command was started, at events of a tool.
 pub const TOOL_TIMESTAMP: &str = "CONCLAUDE_TOOL_TIMESTAMP";
 
-/// Other names for the same, for scripts that were written for conclaude 0.2.
+/// Other names of variables, for scripts that were written for conclaude 0.2.
 const AGENT_ALIASES: [&str; 2] = ["AGENT_NAME", "SKILL_NAME"];
 const WORKTREE_ALIAS: &str = "WORKTREE_NAME";
 

@@ -88,7 +88,7 @@ impl Step {
         Some(key.rule(origins, root))
     }
 
-    /// Whether it may have something to show beside what is decided.
+    /// Whether it may have something to show in addition to the decision.
     #[must_use]
     pub fn says_more(&self) -> bool {
         matches!(self.action, Action::Command(_) | Action::Budget(_))
@@ -329,7 +329,7 @@ pub enum Gate {
     MissingState { step_file: String },
 }
 
-/// The subject of Gate 2.
+/// What a gated agent is about to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GateSubject {
     /// The file of a tool.
@@ -362,7 +362,7 @@ pub struct Command {
     pub subject: String,
     /// The script in the config: the name of the command.
     pub run: String,
-    /// The script for the shell: the same, with the changed files.
+    /// The script for the shell: `run` with the changed files.
     pub script: String,
     pub shell: String,
     pub cwd: PathBuf,

@@ -134,7 +134,7 @@ impl TryFrom<&Wire> for PreToolUsePayload {
             base: wire.base()?,
             agent_id: wire.string("agent_id")?,
             tool_name: wire.required("tool_name")?,
-            // What is no object names nothing: guards ask about it as about a call without its file or command.
+            // Input that is not an object names nothing. Guards ask about it as about a call without its file or command.
             tool_input: wire.0.get("tool_input").and_then(Value::as_object).cloned().unwrap_or_default(),
             tool_use_id: wire.optional("tool_use_id"),
         })

@@ -184,7 +184,7 @@ impl BudgetCounter<'_> {
         }
     }
 
-    /// Whether a call only records the phases of a step. Without it a gated agent could not stop.
+    /// Whether a call only records the phases of a step. Without such calls a gated agent could not stop.
     fn only_records(&self, tool: &str, input: &Map<String, Value>) -> bool {
         let ToolUse::Shell(command) = tools::what(tool, input) else { return false };
         // Most commands do not even name it.

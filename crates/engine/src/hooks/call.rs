@@ -27,11 +27,11 @@ pub struct Environment {
     pub only_project: bool,
     /// Nothing is written: the event is only inspected.
     pub is_rehearsal: bool,
-    /// It did not happen: no transcript has the prompt of its agent, and nobody missed it.
+    /// The event did not happen. So no transcript has its agent's prompt, and that is not reported.
     pub is_sample: bool,
     /// A rehearsal records the comparison with each rule.
     pub explains: bool,
-    /// Then these files count as changed.
+    /// The files that count as changed, if they are given.
     pub changed: Option<Vec<String>>,
 }
 

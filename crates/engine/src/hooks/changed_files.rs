@@ -72,7 +72,7 @@ impl ChangeSite<'_> {
         }
     }
 
-    /// These files, with the names of the event.
+    /// Files with these names, as the event would name them.
     pub(super) fn located(&self, names: &[String]) -> Vec<Location> {
         let changes: Vec<ToolChange> = names.iter().cloned().map(ToolChange::File).collect();
         self.resolved(&changes).files

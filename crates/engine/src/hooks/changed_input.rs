@@ -20,7 +20,7 @@ impl<'a> ChangedCall<'a> {
         let context = context.with_tool_input(input)?;
         let mut plan = context.plan().ok()?;
         plan.steps.retain(|step| step.action.is_check());
-        // What the plan says of itself was said already.
+        // The original plan has reported this already.
         plan.untrusted = None;
         plan.config_error = None;
         Some(ChangedCall { context, plan })

@@ -14,12 +14,12 @@ use conclaude_core::outcome::{CommandRun, Evidence, Obstacle, Outcome, Verdict};
 use conclaude_core::plan::Command;
 use conclaude_core::plan::environment::TOOL_TIMESTAMP;
 use conclaude_core::text::LIMIT;
-use conclaude_os::process::{self, CapturedOutput, CommandSpec, Retention, Spill, Status};
+use conclaude_os::process::{self, CapturedOutput, CommandSpec, Retention, SpillOpener, Status};
 use conclaude_os::{log, notify};
 use conclaude_store::audit;
 use conclaude_store::store::running::{RunningCommand, RunningMarker, note};
 
-/// The most of one stream that is shown, and the least that is useful.
+/// The limit on the shown part of one stream, and the least that is useful.
 pub(super) const MAX_SHOWN: usize = 4_000;
 const MIN_SHOWN: usize = 200;
 
@@ -144,7 +144,7 @@ pub struct StreamRetention {
 pub struct CommandJob<'a> {
     pub command: &'a Command,
     pub kept: StreamRetention,
-    pub spill: Option<Spill<'a>>,
+    pub spill: Option<SpillOpener<'a>>,
     /// Records that it runs.
     pub marker: Option<RunningMarker>,
 }

@@ -21,8 +21,8 @@ pub(super) trait DecidingWorld: World {
 
     fn count_block(&mut self, max: u32, cause: &BlockCause) -> Result<BlockCount, CountError>;
 
-    /// Records the decision, and says what went wrong where that changes nothing. That a record cannot be written which must be is
-    /// one more outcome of the run.
+    /// Records the decision, and returns a problem that changes nothing. If a required record cannot be written, that is one
+    /// more outcome of the run.
     fn record(&mut self, _plan: &Plan, _run: &mut Run<'_>, _decided: &Ruling) -> Option<String> {
         None
     }
@@ -33,7 +33,7 @@ pub(super) trait DecidingWorld: World {
     }
 }
 
-/// What came of an event.
+/// The result of an event.
 pub(super) struct Conclusion {
     pub(super) outcomes: Vec<Outcome>,
     pub(super) recorded: RecordedRuling,

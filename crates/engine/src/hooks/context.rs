@@ -26,7 +26,7 @@ use conclaude_core::outcome::Obstacle;
 use conclaude_core::plan::{self, Facts, Plan, ProjectFacts, UnknownChanges};
 use conclaude_core::types::{Event, HookPayload, PayloadError};
 use conclaude_os::budget::Budget;
-use conclaude_os::git::WorkTree;
+use conclaude_os::git::{Snapshot, WorkTree};
 use conclaude_os::log;
 use conclaude_store::audit::{self, Record};
 use conclaude_store::export::background::PendingExport;
@@ -82,13 +82,8 @@ impl<'a> Context<'a> {
         budget: &Budget,
     ) -> Result<Option<Context<'a>>> {
         let started = Timestamp::now();
-        let kind = event.kind;
-        let mut root = match root_of(&event.payload, environment) {
-            Err(_) if kind.is_quiet() => return Ok(None),
-            root => root?,
-        };
+        let Some(mut root) = root_if_needed(&event, environment)? else { return Ok(None) };
         lineage::settle(&mut event, &root.folder, environment.is_rehearsal);
-        let payload = &event.payload;
         let session = session_of(&event, &root, environment).within(budget);
         if let Some(why) = why_ignored(&event, &session) {
             log_start(&event, None);
@@ -96,26 +91,17 @@ impl<'a> Context<'a> {
             log::info(|| why);
             return Ok(None);
         }
-        if kind == EventKind::SessionStart {
+        if event.kind == EventKind::SessionStart {
             note_start(&session, environment);
         }
-        let config = Config::load(&root, kind, environment);
-        panics::guards_are_known(kind, &config.settings.guards);
-        if !config.fails(kind) {
-            arrived(&root, &event, environment);
-        }
+        let config = load_config(&root, &event, environment);
         let Actors { agent, mut gate, unknown_gate } = actors::find(&event, &session, &config.settings);
-        if gate.as_ref().is_some_and(|gate| !gate.is_of_helper()) {
-            root.leave_other_worktrees(payload.agent_id());
-        }
         if let Some(gate) = &mut gate {
-            gate.resolve_step(&StepFolders { root: &root.work, cwd: Path::new(payload.cwd()) });
+            settle_gate(gate, &mut root, &event.payload);
         }
         log_start(&event, agent.as_ref());
         panics::panic_here_in_tests("agent");
-        let call = gate.as_ref().and_then(|gate| gate.origin.call.as_ref());
-        let baseline =
-            if kind == EventKind::SubagentStop { call.and_then(|call| call.tree(&session)) } else { None };
+        let baseline = baseline_of(&event, gate.as_ref(), &session);
         let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
         Ok(Some(Context {
             input,
@@ -333,6 +319,14 @@ pub(super) fn root_of(payload: &HookPayload, environment: &Environment) -> Resul
     Ok(Root::find(environment.project_dir.as_deref(), cwd))
 }
 
+/// Like `root_of`. `None` if there is none, and the event may be skipped silently.
+fn root_if_needed(event: &Event, environment: &Environment) -> Result<Option<Root>> {
+    match root_of(&event.payload, environment) {
+        Err(_) if event.kind.is_quiet() => Ok(None),
+        root => root.map(Some),
+    }
+}
+
 /// The session of an event. It then knows the call of the event's agent.
 fn session_of(event: &Event, root: &Root, environment: &Environment) -> Session {
     let session = Session::new(&root.folder, event.payload.session_id());
@@ -341,7 +335,7 @@ fn session_of(event: &Event, root: &Root, environment: &Environment) -> Session 
     session
 }
 
-/// Records that a session starts, or continues after its end. Returns why there is nothing to do at an event, for the log.
+/// Records that a session starts, or continues after its end.
 fn note_start(session: &Session, environment: &Environment) {
     session.resume();
     if !environment.only_if_trusted {
@@ -349,6 +343,7 @@ fn note_start(session: &Session, environment: &Environment) {
     }
 }
 
+/// Why there is nothing to do at an event, for the log.
 fn why_ignored(event: &Event, session: &Session) -> Option<String> {
     let Event { kind, payload, .. } = event;
     if identity::is_phantom(payload) {
@@ -361,6 +356,32 @@ fn why_ignored(event: &Event, session: &Session) -> Option<String> {
         _ => event.client.ignores(*kind, &event.fields),
     };
     why.map(|why| format!("nothing to do at this {kind}: {why}"))
+}
+
+/// The config, after which the event counts as arrived unless the config fails it.
+fn load_config(root: &Root, event: &Event, environment: &Environment) -> Config {
+    let config = Config::load(root, event.kind, environment);
+    panics::guards_are_known(event.kind, &config.settings.guards);
+    if !config.fails(event.kind) {
+        arrived(root, event, environment);
+    }
+    config
+}
+
+/// Finds the step file of a gate, and the worktree of its agent.
+fn settle_gate(gate: &mut GateContext, root: &mut Root, payload: &HookPayload) {
+    if !gate.is_of_helper() {
+        root.leave_other_worktrees(payload.agent_id());
+    }
+    gate.resolve_step(&StepFolders { root: &root.work, cwd: Path::new(payload.cwd()) });
+}
+
+/// The work tree at the call of the agent that stops.
+fn baseline_of(event: &Event, gate: Option<&GateContext>, session: &Session) -> Option<Snapshot> {
+    if event.kind != EventKind::SubagentStop {
+        return None;
+    }
+    gate?.origin.call.as_ref()?.tree(session)
 }
 
 /// Records the arrival of the event.

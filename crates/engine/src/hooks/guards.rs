@@ -155,7 +155,7 @@ pub(super) struct GuardSite<'a> {
 }
 
 impl GuardSite<'_> {
-    /// The call against the rules.
+    /// Compares the call with the rules.
     pub(super) fn compare(
         &self,
         rules: &GuardRules,
@@ -174,7 +174,7 @@ impl GuardSite<'_> {
     }
 }
 
-/// The same, with the facts from the plan.
+/// A call and its place, with the facts from its plan.
 struct Scene<'a> {
     site: &'a GuardSite<'a>,
     /// Our own files. `None` if a gate protects them.
@@ -272,8 +272,8 @@ fn fenced_worktree<'a>(tool: &'a PreToolUsePayload, root: &Path) -> Option<&'a P
     if is_fenced && is_inside { Some(worktree) } else { None }
 }
 
-/// What the tool of an MCP server, or one that this version does not know, may do to the files that its input names. A key that does not
-/// say that it names a file may name one that exists.
+/// What the tool of an MCP server, or one that this version does not know, may do to the files that its input names. Other
+/// texts count if a file of that name exists.
 fn of_other(tool: &PreToolUsePayload, ground: &Ground<'_>) -> Effects {
     if !mcp::names_files(&tool.tool_name) {
         return Effects::default();
@@ -320,7 +320,7 @@ pub(super) fn tool_of(event: &Event) -> Option<Cow<'_, PreToolUsePayload>> {
     }))
 }
 
-/// What the files of the config are called, and whose they are.
+/// The names of the config's files, and their layers.
 pub(super) fn sources(context: &Context<'_>) -> Vec<(Arc<str>, Layer)> {
     guard::rule_sources(&context.config.origins, &context.root.folder)
 }

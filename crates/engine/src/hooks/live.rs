@@ -21,7 +21,7 @@ use conclaude_store::audit::Trail;
 use conclaude_store::store::permits::{ClaimedAt, Permit};
 use serde_json::{Map, Value};
 
-pub(super) struct Live<'a> {
+pub(super) struct LiveWorld<'a> {
     context: &'a Context<'a>,
     /// The tree before the commands.
     tree: Option<&'a Snapshot>,
@@ -29,13 +29,13 @@ pub(super) struct Live<'a> {
     outputs: Vec<CommandOutput>,
 }
 
-impl<'a> Live<'a> {
-    pub(super) fn new(plan: &Plan, context: &'a Context<'a>) -> Live<'a> {
-        Live { context, tree: gates::tree_before_commands(plan, context), outputs: Vec::new() }
+impl<'a> LiveWorld<'a> {
+    pub(super) fn new(plan: &Plan, context: &'a Context<'a>) -> LiveWorld<'a> {
+        LiveWorld { context, tree: gates::tree_before_commands(plan, context), outputs: Vec::new() }
     }
 }
 
-impl World for Live<'_> {
+impl World for LiveWorld<'_> {
     fn starts(&mut self, step: &Step) {
         log::debug(|| step.to_string());
     }
@@ -101,7 +101,7 @@ impl World for Live<'_> {
     fn changed_input(&mut self, input: &Map<String, Value>, plan: &Plan) -> Vec<Outcome> {
         let Some(changed) = ChangedCall::new(self.context, input) else { return Vec::new() };
         panics::plan_is_known(plan, self.context.is_first_stop());
-        run::run(&changed.plan, &mut Live::new(&changed.plan, &changed.context)).outcomes
+        run::run(&changed.plan, &mut LiveWorld::new(&changed.plan, &changed.context)).outcomes
     }
 
     fn stop_signal(&self) -> Option<&'static str> {
@@ -109,7 +109,7 @@ impl World for Live<'_> {
     }
 }
 
-impl DecidingWorld for Live<'_> {
+impl DecidingWorld for LiveWorld<'_> {
     fn permit(&mut self, at: ClaimedAt) -> Option<Permit> {
         permits::claim(self.context, at)
     }

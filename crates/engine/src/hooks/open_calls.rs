@@ -22,11 +22,11 @@ const OPEN: &str = "open-";
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct OpenCall {
-    /// The agent has the same.
+    /// The id of the call, and of its agent.
     id: String,
     agent: String,
     prompt: String,
-    /// The agent was made to go on.
+    /// The agent was blocked, and continues.
     is_blocked: bool,
     /// The agent may stop. Its result is still missing.
     is_stopped: bool,
@@ -201,7 +201,7 @@ impl OpenCalls {
     }
 }
 
-/// Both allow the event.
+/// Joins the answers of two agents that both allow the event.
 fn joined(trace: Trace, other: HookResult) -> Trace {
     let lines = |one: Option<String>, other: Option<String>| match (one, other) {
         (Some(one), Some(other)) if one != other => Some(format!("{one}\n{other}")),

@@ -118,7 +118,7 @@ fn answer(info: &PanicHookInfo<'_>) -> Answer {
     }
 }
 
-/// Debug builds panic on request, so that the answer can be tested: at this point of the path.
+/// Debug builds panic here on request, so that the answer can be tested.
 pub(super) fn panic_here_in_tests(point: &str) {
     #[cfg(debug_assertions)]
     if std::env::var("CONCLAUDE_TEST_PANIC").is_ok_and(|asked| asked == point) {

@@ -30,7 +30,7 @@ pub(super) struct PermissionQuery<'a> {
     /// Who asks, as rules name it.
     pub(super) agent: &'a str,
     pub(super) root: &'a Path,
-    /// What the files of the config are called, and whose they are.
+    /// The names of the config's files, and their layers.
     pub(super) sources: &'a [(Arc<str>, Layer)],
     pub(super) links: &'a Links,
     /// The time limit for comparing.

@@ -45,9 +45,9 @@ use super::skipped_commands::not_run;
 pub enum CommandEnd {
     Exits(i32),
     TimesOut,
-    /// As before, when it blocked. It blocks only once.
+    /// It times out, as it did when it blocked before. It blocks only once.
     TimesOutAgain,
-    /// The same for an exit code. It matters for missing programs.
+    /// Like `TimesOutAgain`, but with an exit code. It matters for missing programs.
     ExitsAgain(i32),
 }
 
@@ -126,7 +126,7 @@ pub struct RehearsedAnswer {
     pub plain: Answer,
     /// The message at a later event, if nobody would see it at this one.
     pub later: Option<String>,
-    /// The outcomes behind the answer.
+    /// The outcomes that led to the answer.
     pub outcomes: Vec<Outcome>,
 }
 

@@ -63,7 +63,7 @@ pub(super) trait World {
     }
 }
 
-/// What came of a plan.
+/// The outcomes of a plan.
 #[derive(Default)]
 pub(super) struct Run<'p> {
     pub(super) outcomes: Vec<Outcome>,

@@ -8,6 +8,7 @@ use crate::install::enforcement::EnforcedSettings;
 use crate::install::registration;
 use crate::sandbox::{self, WhyAsked};
 use conclaude_checks::enforce::CompiledRules;
+use conclaude_checks::guard::own_commands::NAME;
 use conclaude_checks::guard::{Action, Effects, Finding, GuardRules, UnknownUse, doubtful_program};
 use conclaude_core::agent::actor;
 use conclaude_core::dialect::claude::sandbox::effective::SandboxGap;
@@ -78,12 +79,12 @@ pub(super) fn settle(
 /// A question about `conclaude des`, which runs outside of the sandbox, if commands could have put another program with our name
 /// first on the `PATH`: for example, into the project's Python environment.
 fn replaceable_program(call: &GuardedCall<'_>, context: &Context<'_>) -> Option<Finding> {
-    let is_ours = |words: &[String]| words.windows(2).any(|pair| pair == ["conclaude", "des"]);
+    let is_ours = |words: &[String]| words.windows(2).any(|pair| pair == [NAME, "des"]);
     if !call.effects.commands.iter().any(|command| is_ours(&command.words)) {
         return None;
     }
     let settings = EnforcedSettings::read(&context.project).ok()?;
-    let program = registration::on_path("conclaude")?;
+    let program = registration::on_path(NAME)?;
     let folder = program.parent()?.canonicalize().ok()?;
     let real = folder.join(program.file_name()?);
     if program.is_absolute() && !real.starts_with(context.root.folder.canonicalize().ok()?) {

@@ -17,7 +17,7 @@ pub struct SkippedCommand {
     pub rule: Rule,
     pub script: String,
     pub reason: SkipReason,
-    /// The same in words.
+    /// The reason in words.
     pub why: String,
 }
 

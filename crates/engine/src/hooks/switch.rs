@@ -30,7 +30,7 @@ pub(super) fn answer(event: EventKind, value: &str) -> HookResult {
     HookResult { message: Some(message), ..HookResult::success() }
 }
 
-/// A compacted or cleared session was shown it at its start.
+/// A compacted or cleared session has shown the message at its start.
 fn is_said_already() -> bool {
     let payload = stdio::payload(EventKind::SessionStart).unwrap_or_default();
     let payload: Value = serde_json::from_slice(&payload).unwrap_or_default();

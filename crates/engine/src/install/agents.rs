@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use super::scope::Scope;
 use super::settings::ORIGINAL;
+use conclaude_checks::guard::own_commands::NAME;
 use conclaude_core::dialect::claude::tools::can_write;
 use conclaude_core::dialect::claude::{layout, modes};
 use conclaude_core::yaml::{self, Node};
 use conclaude_os::files;
 use conclaude_store::root::claude_folder;
 
-/// Folders below folders, as far as anyone sorts agents.
+/// The limit on nested folders that are searched for agents.
 const MAX_DEPTH: usize = 8;
 
 /// An agent's file is never this large.
@@ -49,7 +50,7 @@ pub fn with_original_hooks(project: &Path) -> Vec<PathBuf> {
 
 fn is_original_hook(line: &str) -> bool {
     let words: Vec<&str> = line.split(|c: char| c.is_whitespace() || "\"'/\\".contains(c)).collect();
-    words.windows(2).any(|pair| pair == ["conclaude", ORIGINAL])
+    words.windows(2).any(|pair| pair == [NAME, ORIGINAL])
 }
 
 fn all(project: &Path, scope: Scope) -> Vec<Agent> {

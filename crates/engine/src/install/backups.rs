@@ -35,7 +35,7 @@ impl BackupKind {
     }
 }
 
-/// A copy that exists.
+/// A copy that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backup {
     pub kind: BackupKind,
@@ -45,7 +45,7 @@ pub struct Backup {
 
 #[cfg(test)]
 impl Backup {
-    /// One that is in no file.
+    /// A copy that is not in a file.
     pub(super) fn of_text(kind: BackupKind, text: &str) -> Backup {
         Backup { kind, path: PathBuf::new(), text: text.to_owned() }
     }
@@ -53,7 +53,7 @@ impl Backup {
 
 pub struct Backups {
     settings: PathBuf,
-    /// None without a home.
+    /// `None` without a home directory.
     folder: Option<PathBuf>,
 }
 
@@ -205,7 +205,7 @@ impl Backups {
         forgotten
     }
 
-    /// Only if nothing else is in it.
+    /// Removes the folder, if it is empty.
     fn remove_folder(&self) {
         if let Some(folder) = &self.folder {
             let _ = std::fs::remove_dir(folder);

@@ -27,7 +27,7 @@ enum OriginalText {
     Absent,
     Text {
         text: String,
-        /// The same without the hooks that a config has taken over.
+        /// Like `text`, but without the hooks that a config has taken over.
         without_imported: String,
     },
     /// Others have changed the file since.
@@ -273,10 +273,10 @@ impl Change {
 pub struct Removal {
     settings_file: SettingsFile,
     pub before: String,
-    /// None where there was no file before conclaude was registered.
+    /// `None` if there was no file before conclaude was registered.
     pub after: Option<String>,
     is_exact: bool,
-    /// The copy with hooks that a config has taken over, where they cannot be restored.
+    /// The copy with hooks that a config has taken over, if they cannot be restored.
     pub lost: Option<PathBuf>,
     /// The hooks of the file as it will be, and of all copies.
     known: Vec<UserHook>,
@@ -336,9 +336,9 @@ impl Removal {
 
 /// What became of the copies of a settings file.
 pub struct RemovedCopies {
-    /// The copy of what the file was until now, if it is not exactly what it was before installing.
+    /// The copy of the file as it was until now, if the file differs from its state before installing.
     pub previous: Option<PathBuf>,
-    /// Copies that were removed: the file is what they were.
+    /// Copies that were removed, because the file equals them.
     pub forgotten: Vec<PathBuf>,
 }
 

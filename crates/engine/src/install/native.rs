@@ -7,6 +7,7 @@ use super::error::InstallError;
 use super::registration::on_path;
 use super::scope::{Scope, SettingsTarget};
 use super::settings::{MAX_LEVELS, ProgramSearch, RegisteredProgram};
+use conclaude_checks::guard::own_commands::{NAME, PROGRAM_NAMES};
 use conclaude_os::{environment, files};
 use conclaude_store::root::git_top_level;
 use shell_effects::quoted_if_needed;
@@ -27,7 +28,7 @@ impl OwnProgram {
         }
     }
 
-    /// The path of this machine that it is, if it is one.
+    /// Its path, if it is registered by a path of this machine.
     pub(super) fn path(&self) -> Option<&str> {
         match self {
             OwnProgram::Named(program) if program != NAME => Some(program),
@@ -36,13 +37,11 @@ impl OwnProgram {
     }
 }
 
-const NAME: &str = "conclaude";
-
 /// The program to register: the native one in the project or on the PATH, or this one.
 pub(super) fn program(target: SettingsTarget, project: &Path) -> Result<OwnProgram, InstallError> {
     let own = std::env::current_exe()?.canonicalize()?;
     // We recognise our own entries by this name, when installing again and when uninstalling.
-    if own.file_name().is_none_or(|name| name != NAME && name != "conclaude.exe") {
+    if own.file_name().is_none_or(|name| PROGRAM_NAMES.iter().all(|known| name != *known)) {
         return Err(InstallError::WrongProgramName(own));
     }
     if target.scope == Scope::User {

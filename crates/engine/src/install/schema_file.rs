@@ -34,7 +34,7 @@ pub fn refresh(config: &Path) -> io::Result<()> {
     if is_named && !is_current() { write(folder) } else { Ok(()) }
 }
 
-/// Describes a failure of that.
+/// Like `refresh`, but describes a failure in words.
 pub fn refreshed(config: Option<&Path>) -> Option<String> {
     let error = refresh(config?).err()?;
     Some(format!("the schema for editors cannot be written: {error}"))

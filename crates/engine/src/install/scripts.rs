@@ -1,6 +1,6 @@
 //! Whether a hook of the user and a command of the config are the same: their agents and their scripts.
 
-use super::package_scripts::is_run_optional;
+use super::package_scripts::{RUN, is_run_optional};
 use conclaude_core::config::{CommandConfig, Reaction};
 use conclaude_core::pattern::Pattern;
 
@@ -85,7 +85,7 @@ fn words(script: &str) -> String {
     let mut all = spaced.split_whitespace().peekable();
     while let Some(word) = all.next() {
         words.push(word);
-        if all.peek().is_some_and(|next| matches!(*next, "run" | "run-script")) {
+        if all.peek().is_some_and(|next| RUN.contains(next)) {
             let script = all.clone().nth(1).unwrap_or_default();
             if is_run_optional(word, script) {
                 all.next();

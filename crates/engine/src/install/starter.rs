@@ -15,7 +15,7 @@ pub use detect::{ProjectKind, detect};
 /// The path of the schema for editors, relative to the config.
 pub const SCHEMA: &str = ".conclaude/schema.json";
 
-/// The agent of Claude Code itself that does the work. Explore and Plan only read.
+/// Claude Code's own agent that can write. Explore and Plan only read.
 pub const GENERAL: &str = "general-purpose";
 
 /// The name by which one list of commands is used twice.

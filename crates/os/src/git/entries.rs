@@ -8,7 +8,7 @@ use super::error::GitError;
 use super::excludes;
 use super::index::name_of;
 use super::repository::Repository;
-use super::rules::{Rules, Stack};
+use super::rules::{RuleStack, Rules};
 use crate::budget::Budget;
 use conclaude_core::dialect::claude::layout;
 
@@ -111,7 +111,7 @@ struct FoundRepository {
 struct PendingFolder {
     path: PathBuf,
     name: String,
-    rules: Stack,
+    rules: RuleStack,
     is_ignored: bool,
 }
 
@@ -120,12 +120,17 @@ impl EntryWalk<'_> {
     fn start(&mut self, work: &Path) -> PendingFolder {
         let path = work.canonicalize().unwrap_or_else(|_| work.to_owned());
         let Some(repository) = Repository::find(work, self.budget) else {
-            return PendingFolder { path, name: String::new(), rules: Stack::default(), is_ignored: false };
+            return PendingFolder {
+                path,
+                name: String::new(),
+                rules: RuleStack::default(),
+                is_ignored: false,
+            };
         };
         self.rules.read_users(excludes::file_of_user(&repository).as_deref());
         self.rules.read_excludes("", &repository.common_dir);
         let mut rules =
-            Stack::default().with("", self.rules.of_user()).with("", self.rules.of_repository(""));
+            RuleStack::default().with("", self.rules.of_user()).with("", self.rules.of_repository(""));
         let (mut above, mut name) = (repository.top.clone(), String::new());
         for part in repository.prefix.split_terminator('/') {
             self.rules.read(&name, &above);

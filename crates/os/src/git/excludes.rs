@@ -22,7 +22,7 @@ pub(super) fn file_of_user(repository: &Repository) -> Option<PathBuf> {
         Some(repository.common_dir.join("config")),
     ];
     // The last setting counts: it is nearest to the repository.
-    let mut search = Search::default();
+    let mut search = ExcludesSearch::default();
     for file in files.into_iter().flatten() {
         search.read(&file);
     }
@@ -41,12 +41,12 @@ fn git_folder() -> Option<PathBuf> {
 
 /// The search for `core.excludesFile` in the files that were read so far.
 #[derive(Default)]
-struct Search {
+struct ExcludesSearch {
     named: Option<String>,
     includes: u32,
 }
 
-impl Search {
+impl ExcludesSearch {
     /// Reads a config file and its includes. Conditional includes are skipped: then fewer files are ignored, which is the safe
     /// side.
     fn read(&mut self, file: &Path) {
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     fn read(file: &Path) -> Option<String> {
-        let mut search = Search::default();
+        let mut search = ExcludesSearch::default();
         search.read(file);
         search.named
     }

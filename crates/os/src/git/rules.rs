@@ -107,10 +107,10 @@ fn without_alternatives(line: &str) -> String {
 
 /// The rules that apply in a folder: those of the folders above, and its own, which come last and win.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stack(Vec<(String, std::rc::Rc<Gitignore>)>);
+pub(super) struct RuleStack(Vec<(String, std::rc::Rc<Gitignore>)>);
 
-impl Stack {
-    pub(super) fn with(&self, folder: &str, rules: Option<Gitignore>) -> Stack {
+impl RuleStack {
+    pub(super) fn with(&self, folder: &str, rules: Option<Gitignore>) -> RuleStack {
         let mut stack = self.clone();
         stack.0.extend(rules.map(|rules| (folder.to_owned(), std::rc::Rc::new(rules))));
         stack
@@ -138,7 +138,7 @@ mod tests {
 
     fn ours(text: &str, path: &str, is_folder: bool) -> bool {
         let rules = Rules(BTreeMap::from([(String::new(), text.to_owned())]));
-        Stack::default().with("", rules.of("")).hides(path, is_folder)
+        RuleStack::default().with("", rules.of("")).hides(path, is_folder)
     }
 
     #[test]

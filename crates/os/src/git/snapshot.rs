@@ -34,7 +34,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The same for an agent's worktree, which started clean at a commit that it shares with this snapshot.
+    /// This snapshot for an agent's worktree, which started clean at a commit that it shares with this snapshot.
     ///
     /// # Errors
     /// When git fails.

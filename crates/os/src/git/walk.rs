@@ -11,7 +11,7 @@ use super::excludes;
 use super::file::{self, FileKind, FileState};
 use super::index::{self, GITLINK, IndexEntries, IndexEntry, name_of, path_of};
 use super::repository::Repository;
-use super::rules::{Rules, Stack};
+use super::rules::{RuleStack, Rules};
 use super::snapshot::{FileMap, Snapshot};
 use crate::budget::Budget;
 use crate::files;
@@ -118,7 +118,7 @@ struct Folder {
     path: PathBuf,
     /// From the top level, `src/`; empty for the top level itself.
     name: String,
-    rules: Stack,
+    rules: RuleStack,
 }
 
 impl<'a> Walk<'a> {
@@ -142,7 +142,8 @@ impl<'a> Walk<'a> {
             walk.rules.read_users(excludes::file_of_user(repository).as_deref());
         }
         walk.enter_repository(repository, "")?;
-        let rules = Stack::default().with("", walk.rules.of_user()).with("", walk.rules.of_repository(""));
+        let rules =
+            RuleStack::default().with("", walk.rules.of_user()).with("", walk.rules.of_repository(""));
         let top = Folder { path: repository.top.clone(), name: String::new(), rules };
         let mut folders = vec![top];
         while let Some(folder) = folders.pop() {

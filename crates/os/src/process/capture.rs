@@ -23,7 +23,7 @@ pub enum Retention {
 
 /// Creates the file for a stream that is too long to be shown. The argument is the stream's name. Without it, nothing is saved,
 /// and output that is not shown is discarded.
-pub type Spill<'a> = &'a mut (dyn FnMut(&'static str) -> io::Result<(File, PathBuf)> + Send);
+pub type SpillOpener<'a> = &'a mut (dyn FnMut(&'static str) -> io::Result<(File, PathBuf)> + Send);
 
 /// The limit of a stream's file, so that a runaway command does not fill the disk.
 const MAX_FILE: u64 = 16 << 20;
@@ -39,7 +39,7 @@ pub(super) struct OutputCapture<'a> {
     stdout: StreamCapture,
     stderr: StreamCapture,
     joined: JoinedOutput,
-    spill: Option<Spill<'a>>,
+    spill: Option<SpillOpener<'a>>,
 }
 
 /// The streams of a command that has ended.
@@ -50,7 +50,7 @@ pub(super) struct CapturedStreams {
 }
 
 impl<'a> OutputCapture<'a> {
-    pub(super) fn new(stdout: Retention, stderr: Retention, spill: Option<Spill<'a>>) -> Self {
+    pub(super) fn new(stdout: Retention, stderr: Retention, spill: Option<SpillOpener<'a>>) -> Self {
         OutputCapture {
             stdout: StreamCapture::new("stdout", stdout),
             stderr: StreamCapture::new("stderr", stderr),
@@ -104,7 +104,7 @@ impl StreamCapture {
         }
     }
 
-    fn push(&mut self, chunk: &[u8], spill: Option<Spill<'_>>) {
+    fn push(&mut self, chunk: &[u8], spill: Option<SpillOpener<'_>>) {
         if chunk.is_empty() {
             return;
         }
@@ -130,7 +130,7 @@ impl StreamCapture {
         self.tail.drain(..excess);
     }
 
-    fn open(&mut self, spill: Spill<'_>) {
+    fn open(&mut self, spill: SpillOpener<'_>) {
         self.saved = match spill(self.name) {
             Ok((file, path)) => SpillState::To { file, path, written: 0 },
             Err(error) => SpillState::Failed(error.to_string()),
@@ -211,7 +211,7 @@ impl CapturedOutput {
     }
 
     /// Shows at most `limit` bytes. If that cuts the output, all of it is saved to a file, unless it was saved before.
-    pub fn shrink(&mut self, limit: usize, spill: Spill<'_>) {
+    pub fn shrink(&mut self, limit: usize, spill: SpillOpener<'_>) {
         if limit >= self.limit {
             return;
         }

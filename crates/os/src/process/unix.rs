@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_p
 use super::descendants::{self, Family};
 use super::signals::{self, set_nonblocking};
 use super::watch::WatchedProcess;
-use super::{ProcessKind, Sink, Start, Status, Stream};
+use super::{ChildSpec, ProcessKind, Sink, Status, Stream};
 
 /// How often processes without a pidfd are polled.
 const TICK: Duration = Duration::from_millis(10);
@@ -46,8 +46,8 @@ pub(super) struct ChildProcess<'a> {
 
 impl<'a> ChildProcess<'a> {
     /// The command is consumed, because it holds the process's ends of the pipes.
-    pub(super) fn start(start: Start<'a>) -> io::Result<Self> {
-        let Start { mut command, kind, stdin } = start;
+    pub(super) fn start(spec: ChildSpec<'a>) -> io::Result<Self> {
+        let ChildSpec { mut command, kind, stdin } = spec;
         let stdin = stdin.map(|input| stdin_pipe(&mut command).map(|pipe| (pipe, input))).transpose()?;
         let (stdout, to_stdout) = io::pipe()?;
         let (stderr, to_stderr) = io::pipe()?;
@@ -57,7 +57,10 @@ impl<'a> ChildProcess<'a> {
         if kind != ProcessKind::Attached {
             command.process_group(0);
         }
-        prepare_child(&mut command, if kind == ProcessKind::Attached { Tie::Attached } else { Tie::Owned });
+        prepare_child(
+            &mut command,
+            if kind == ProcessKind::Attached { ParentTie::Attached } else { ParentTie::Owned },
+        );
         let stop = if matches!(kind, ProcessKind::Command(_)) { signals::register() } else { None };
         #[cfg(target_os = "linux")]
         let family = match &kind {
@@ -232,12 +235,12 @@ fn stdin_pipe(command: &mut Command) -> io::Result<PipeWriter> {
 
 /// A child that outlives us and our process group.
 pub(super) fn detach(command: &mut Command) {
-    prepare_child(command, Tie::Detached);
+    prepare_child(command, ParentTie::Detached);
 }
 
 /// What a child has to do with us.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Tie {
+enum ParentTie {
     /// It keeps what the user's shell gave us, except signals that we ignore ourselves.
     Attached,
     /// On Linux it dies when we are killed.
@@ -247,16 +250,16 @@ enum Tie {
 }
 
 /// Signals get their default action in the child, unless it is attached.
-fn prepare_child(command: &mut Command, tie: Tie) {
+fn prepare_child(command: &mut Command, tie: ParentTie) {
     #[cfg(target_os = "linux")]
     let parent = rustix::process::getpid();
     let prepare = move || {
         signals::restore_file_size_signal();
-        if tie == Tie::Attached {
+        if tie == ParentTie::Attached {
             return Ok(());
         }
         signals::reset_in_child();
-        if tie == Tie::Detached {
+        if tie == ParentTie::Detached {
             rustix::process::setsid()?;
             return Ok(());
         }

@@ -9,7 +9,7 @@ use conclaude_core::dialect::claude::limits;
 /// The time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The same when we receive a signal ourselves, and will soon be killed.
+/// Like `GRACE`, after a signal to ourselves: we will soon be killed.
 const GRACE_WHEN_STOPPED: Duration = Duration::from_millis(500);
 const _: () = assert!(GRACE_WHEN_STOPPED.as_millis() < limits::KILLED_AFTER.as_millis() / 2);
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use process_wrap::std::{ChildWrapper, CommandWrap, JobObject};
 
 use super::watch::WatchedProcess;
-use super::{Sink, Start, Status, Stream};
+use super::{ChildSpec, Sink, Status, Stream};
 
 /// How often the process is polled.
 const TICK: Duration = Duration::from_millis(10);
@@ -42,8 +42,8 @@ pub(super) struct ChildProcess<'a> {
 }
 
 impl<'a> ChildProcess<'a> {
-    pub(super) fn start(start: Start<'a>) -> io::Result<Self> {
-        let Start { mut command, kind: _, stdin } = start;
+    pub(super) fn start(spec: ChildSpec<'a>) -> io::Result<Self> {
+        let ChildSpec { mut command, kind: _, stdin } = spec;
         command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::inherit() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut command = CommandWrap::from(command);

@@ -21,6 +21,7 @@ use crate::{Access, Doubt};
 
 pub(crate) use crate::programs::inline_calls::candidates::piped_name;
 pub(crate) use crate::programs::inline_calls::computed::computed;
+pub use crate::programs::inline_calls::computed::written_patterns;
 pub(crate) use crate::programs::inline_calls::notations::with_make_variables;
 pub(crate) use crate::programs::inline_calls::texts::{joined_texts, json_values};
 

@@ -95,7 +95,7 @@ pub(super) struct Tail {
 }
 
 impl Trail {
-    /// The tail of a file, repaired; none if there is no such file.
+    /// The tail of a file, repaired. `None` if there is no such file.
     pub(super) fn tail(&self, path: &Path) -> io::Result<Option<Tail>> {
         let mut options = files::no_links();
         // Only appending keeps what others wrote, should one have removed the lock. On Windows it could not be cut.

@@ -273,7 +273,7 @@ pub fn newest(trail: &Trail) -> io::Result<Option<TrailEntry>> {
     }
 }
 
-/// Goes on before the newest line; none where that takes reading more than the end.
+/// Goes on before the newest line; `None` if that takes reading more than the end.
 fn before_newest(trail: &Trail) -> io::Result<Option<Reader<'_>>> {
     let mut at = None;
     for number in trail.files()?.into_iter().rev() {

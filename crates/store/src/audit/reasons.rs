@@ -21,7 +21,7 @@ pub fn of_finding(finding: &Value) -> String {
     finding_by(text(finding, "code"), text(finding, "phase"), text(finding, "what"))
 }
 
-/// What was said besides the reason, to the user who was asked, else to Claude.
+/// The message besides the reason, for the user who was asked, else for Claude.
 pub fn fix_of<'a>(record: &Value, finding: &'a Value) -> Option<&'a str> {
     let is_asked = text(record, "decision") == Word::Asked.as_str();
     let of_user = if is_asked { finding.get("user_fix").and_then(Value::as_str) } else { None };

@@ -65,7 +65,7 @@ impl<'a> Writer<'a> {
         Writer { trail, tail: None, last, is_kept: false, is_unanchored: false }
     }
 
-    /// None before the first record of all.
+    /// `None` before the very first record.
     pub(super) fn last(&self) -> Option<&RecordPosition> {
         Some(&self.last).filter(|last| last.seq > 0)
     }

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::audit::fields::{list, text};
+use conclaude_core::event::EventKind;
 
 /// The fields of a record that have a name of their own, with all names that they are found by.
 const NAMED: &[(&str, &[&str])] = &[
@@ -12,7 +13,7 @@ const NAMED: &[(&str, &[&str])] = &[
     ("agent", &["gen_ai.agent.name"]),
 ];
 
-/// The same of its tool call.
+/// Like `NAMED`, for the fields of its tool call.
 const OF_TOOL: &[(&str, &[&str])] = &[
     ("name", &["tool_name", "gen_ai.tool.name"]),
     ("use_id", &["tool_use_id", "gen_ai.tool.call.id"]),
@@ -56,9 +57,14 @@ pub(super) fn of_record(record: &Value) -> Vec<Value> {
 
 /// What the agent was doing, in the words of OpenTelemetry's conventions.
 fn operation(record: &Value) -> Option<&'static str> {
-    match text(record, "event") {
-        _ if record.get("tool").is_some() => Some("execute_tool"),
-        Some("UserPromptSubmit" | "Stop" | "SubagentStart" | "SubagentStop") => Some("invoke_agent"),
+    if record.get("tool").is_some() {
+        return Some("execute_tool");
+    }
+    match text(record, "event").and_then(EventKind::named)? {
+        EventKind::UserPromptSubmit
+        | EventKind::Stop
+        | EventKind::SubagentStart
+        | EventKind::SubagentStop => Some("invoke_agent"),
         _ => None,
     }
 }
@@ -105,7 +111,7 @@ pub(super) fn message(reason: &Value) -> &str {
     message.or_else(|| text(reason, "code").and_then(|_| text(reason, "what"))).unwrap_or_default()
 }
 
-/// A field of the rule of a reason; empty where there is none.
+/// A field of the rule of a reason; empty if there is none.
 pub(super) fn rule_part(reason: &Value, name: &str) -> String {
     match reason.get("rule").and_then(|rule| rule.get(name)) {
         Some(Value::String(text)) => text.clone(),
@@ -132,7 +138,7 @@ pub(super) fn of_object(prefix: &str, object: &Value) -> Vec<Value> {
     all
 }
 
-/// None for what is empty, a list or an object.
+/// `None` for an empty value, a list or an object.
 pub(super) fn attribute(key: &str, value: &Value) -> Option<Value> {
     let value = match value {
         Value::String(text) => json!({ "stringValue": text }),

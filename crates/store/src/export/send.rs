@@ -62,7 +62,7 @@ pub(super) fn send(
     }
 }
 
-/// How long to wait before the next attempt; none where there is no time left for one, or it would not help.
+/// How long to wait before the next attempt. `None` if no time is left for one, or it would not help.
 fn next_pause(error: &SendError, attempts: u32, left: Duration) -> Option<Duration> {
     if !error.is_transient || left.is_zero() {
         return None;
@@ -188,7 +188,7 @@ pub struct Target {
     pub base: String,
     pub headers: Vec<(String, String)>,
     pub signals: Vec<Signal>,
-    /// Attributes of the resource beside our own.
+    /// Attributes of the resource besides our own.
     pub resource: Vec<(String, String)>,
     /// Whether the output of failed commands is sent too.
     pub has_output: bool,

@@ -35,7 +35,7 @@ pub fn record_path(settings: &Path) -> Option<PathBuf> {
 }
 
 impl EnforcementRecord {
-    /// The record of a settings file; none where `install --enforce` was not run.
+    /// The record of a settings file. `None` if `install --enforce` was not run.
     #[must_use]
     pub fn read(settings: &Path) -> Option<EnforcementRecord> {
         let text = files::read_text(&record_path(settings)?, MAX_BYTES).ok()?;

@@ -75,7 +75,7 @@ impl Outbox {
         }
     }
 
-    /// Counts undelivered messages that were dropped for new ones, so that the user is told.
+    /// Counts undelivered messages that were dropped for new ones, so that this is reported to the user.
     fn count_dropped(&self, more: u64) -> io::Result<()> {
         let path = self.folder.join("dropped.count");
         let before: u64 =

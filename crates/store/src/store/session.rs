@@ -20,7 +20,7 @@ use conclaude_os::{files, log};
 /// The mark of a session whose start the project's own registration handled.
 const PROJECT_START: &str = "started-by-project";
 
-/// The folder of calls that Claude was told something about.
+/// The folder of calls about which Claude got a message.
 const CALLS: &str = "explained";
 
 /// The reason for which a stop was blocked last.

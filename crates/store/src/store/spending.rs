@@ -104,7 +104,7 @@ impl UsedTokens {
         }
     }
 
-    /// None where a price is not known.
+    /// `None` if a price is unknown.
     #[must_use]
     pub fn known_cost(&self) -> Option<f64> {
         if self.unpriced.is_empty() { Some(self.cost) } else { None }
@@ -251,7 +251,7 @@ pub struct SpendingFolder {
 }
 
 impl SpendingFolder {
-    /// None without a home. Nothing is created until something is counted.
+    /// `None` without a home directory. Nothing is created until something is counted.
     #[must_use]
     pub fn of(root: &Path) -> Option<SpendingFolder> {
         let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());

@@ -5,7 +5,8 @@ use std::time::Duration;
 use crate::audit::words;
 use conclaude_core::decide::Word;
 use conclaude_core::dialect::claude::prompt;
-use conclaude_core::dialect::claude::transcript::{Attachment, TranscriptEntry};
+use conclaude_core::dialect::claude::transcript::TranscriptEntry;
+use conclaude_core::event::EventKind;
 
 /// An agent without a sign of life for longer than this is not shown as working.
 pub const STILL_RUNNING: Duration = Duration::from_mins(10);
@@ -48,18 +49,20 @@ pub enum Fate {
 impl Sign {
     /// What a record of the audit trail says of its thread.
     pub fn of_record(event: &str, decision: &str, reason: Option<&str>) -> Option<Sign> {
-        Some(match (event, decision) {
-            (_, words::UNFINISHED) => {
-                Sign::Unfinished(reason.unwrap_or("the audit trail says so").to_owned())
+        if decision == words::UNFINISHED {
+            return Some(Sign::Unfinished(reason.unwrap_or("the audit trail says so").to_owned()));
+        }
+        match EventKind::named(event)? {
+            event if event.is_stop() => match decision {
+                words::INTERRUPTED => None,
+                blocked if blocked == Word::Blocked.as_str() => Some(Sign::Working(Some(STOP_WAS_BLOCKED))),
+                _ => Some(Sign::Stopped),
+            },
+            EventKind::SubagentStart | EventKind::UserPromptSubmit => {
+                Some(Sign::Working(Some("nothing follows its start")))
             }
-            ("Stop" | "SubagentStop", blocked) if blocked == Word::Blocked.as_str() => {
-                Sign::Working(Some(STOP_WAS_BLOCKED))
-            }
-            ("Stop" | "SubagentStop", words::INTERRUPTED) => return None,
-            ("Stop" | "SubagentStop", _) => Sign::Stopped,
-            ("SubagentStart" | "UserPromptSubmit", _) => Sign::Working(Some("nothing follows its start")),
-            _ => return None,
-        })
+            _ => None,
+        }
     }
 
     /// What an answer says by its `stop_reason`. Older versions do not write it, and write each text and each call on a line of its own.
@@ -101,12 +104,6 @@ pub fn take<T: PartialOrd>(newest: &mut (T, Sign), time: T, sign: Sign) {
     if time >= newest.0 {
         *newest = (time, sign);
     }
-}
-
-/// Whether a line of a transcript says that a hook, ours or another, blocked a stop.
-pub fn is_blocked_stop(attachment: &Attachment<'_>) -> bool {
-    attachment.kind.text() == Some("hook_blocking_error")
-        && matches!(attachment.hook_event.text(), Some("Stop" | "SubagentStop"))
 }
 
 /// What Claude Code says of an agent in the background, in a prompt to the main thread.

@@ -20,10 +20,10 @@ use conclaude_store::export::{self, SendCounts, Target, Transfer, TransferReport
 use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::Root;
 
-/// Between two looks for new records.
+/// The pause between two looks for new records.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// With `--follow`, after a failure.
+/// The pause after a failure, with `--follow`.
 const LONG_PAUSE: Duration = Duration::from_secs(15);
 
 #[derive(clap::Args)]

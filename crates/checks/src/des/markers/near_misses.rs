@@ -13,6 +13,12 @@ const MAX_KEY: usize = 2048;
 /// Longer texts are neither a key nor a value.
 const MAX_FOLDED: usize = 64;
 
+/// The value with which the gates apply.
+const REQUIRED: &str = "REQUIRED";
+
+/// The values of `DES-VALIDATION`, folded.
+const VALUES: [&str; 3] = [REQUIRED, "OPTIONAL", "NONE"];
+
 /// A misspelled key, and the key that was probably meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NearMiss {
@@ -67,7 +73,7 @@ pub(super) fn false_openings(prompt: &str) -> Vec<FalseOpening> {
     found
 }
 
-/// The same for the characters before a word, and what starts with the word.
+/// Like `false_openings`, but for one word: the characters before it, and the text that starts with it.
 fn false_opening(before: &str, is_first: bool, rest: &str) -> Option<FalseOpening> {
     let angle = before.char_indices().rfind(|(_, c)| seen_as(*c) == Some('<')).map(|(at, _)| at);
     let starts_line = is_first || before.contains(['\n', '\r']);
@@ -85,12 +91,12 @@ fn false_opening(before: &str, is_first: bool, rest: &str) -> Option<FalseOpenin
     } else {
         None
     };
-    let is_required = folded(value) == "REQUIRED";
+    let is_required = folded(value) == REQUIRED;
     let key = key.or_else(|| key_of(word).filter(|key| is_required && *key == "VALIDATION"))?;
     Some(FalseOpening { written: written.to_owned(), key })
 }
 
-/// The text without the escapes of HTML, of addresses and of JSON, which no gate reads. None if it has none.
+/// The text with the escapes of HTML, of URLs and of JSON replaced, which the gates do not decode. `None` if it has none.
 pub(super) fn without_escapes(prompt: &str) -> Option<String> {
     let mut text = String::new();
     let mut rest = prompt;
@@ -174,18 +180,16 @@ fn in_line(line: &str, is_first: bool) -> Vec<NearMiss> {
 
 /// `DES VALIDATION: required`: blanks in the key are prose more often than not, so the value must be one of a marker.
 fn key_in_words(before: &str, value: &str) -> Option<&'static str> {
-    let is_value = |word: &str| ["REQUIRED", "OPTIONAL", "NONE"].contains(&word);
     let key = key_of(before).filter(|key| before.split_whitespace().count() > 1 && *key == "VALIDATION")?;
     let value = folded(value.split(CLOSE).next().unwrap_or_default());
-    if is_value(&value) { Some(key) } else { None }
+    if VALUES.contains(&value.as_str()) { Some(key) } else { None }
 }
 
 /// `DES-VALIDATION required`, `des_validation`: the line starts with the key, without a separator before a value.
 fn without_separator(line: &str) -> Option<NearMiss> {
     let first = line.split_whitespace().next()?;
     let all = folded(line);
-    let is_all =
-        ["", "REQUIRED", "OPTIONAL", "NONE"].iter().any(|value| all == format!("DESVALIDATION{value}"));
+    let is_all = [""].iter().chain(&VALUES).any(|value| all == format!("DESVALIDATION{value}"));
     if !is_all && key_of(first) != Some("VALIDATION") {
         return None;
     }

@@ -1,4 +1,4 @@
-//! What `find` finds, compared with the real one: no file that it finds is missing in what we say it touches.
+//! Compares what we know of `find` with the real one: every file that it finds is among those that we report.
 
 use std::process::Command;
 

@@ -31,7 +31,7 @@ impl Project {
         let origin = RuleOrigin { key: "preventRootAdditions", ..RuleOrigin::default() };
         let rules = GuardRules {
             additions: files("preventAdditions", &["docs/", "!docs/new"]),
-            root_additions: Some(rules::Switch { origin, message: None }),
+            root_additions: Some(rules::SwitchRule { origin, message: None }),
             tools: vec![file_rule("docs/", Action::Allow), file_rule("*.md", Action::Ask)],
             ..rules()
         };

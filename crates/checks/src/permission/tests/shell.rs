@@ -401,7 +401,7 @@ fn unknown_code_of_any_shell_may_be_any_command() {
     }
 }
 
-/// Of whatever program: the name of the option tells.
+/// For any program: the name of the option says so.
 #[test]
 fn an_option_that_says_that_it_runs_or_writes_is_not_allowed_by_a_pattern_without_it() {
     let rules = rules("{allow: ['Bash(go *)', 'Bash(fd *)', 'Bash(npx tsc *)', 'Bash(x *)']}");

@@ -1,8 +1,6 @@
 //! The table of events. Each row has everything that is particular to one event, as observed in Claude Code 2.1.325. Columns
 //! that a row leaves out are those of `Row::UNKNOWN`.
 
-use std::fmt;
-
 use crate::event::Example::{Cwd, Flag, List, Map, Number, Text};
 use crate::event::{
     BlockCounter, Blocking, Changes, Field, RegistrationRule, Row, Shape, Subject, Values, always, maybe,
@@ -336,61 +334,6 @@ events! {
         ],
         registered: RegistrationRule::WithCommands,
     }
-}
-
-impl EventKind {
-    /// The event's name, as the client spells it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// The event with exactly this section in the config.
-    #[must_use]
-    pub fn of_section(section: &str) -> Option<EventKind> {
-        ALL.iter().copied().find(|event| event.row().section == section)
-    }
-
-    /// Whether it is the start or the stop of a subagent: its patterns are compared with the agent's name.
-    #[must_use]
-    pub fn is_of_agent(self) -> bool {
-        self.row().subject == Subject::Agent
-    }
-
-    /// How we may block the event.
-    #[must_use]
-    pub fn blocking(self) -> Blocking {
-        self.row().blocking
-    }
-
-    /// Whether Claude Code shows the event's `systemMessage` to the user, on the main thread.
-    #[must_use]
-    pub fn is_shown(self) -> bool {
-        self.row().is_shown
-    }
-
-    /// Whether `additionalContext` reaches the model at the event.
-    #[must_use]
-    pub fn takes_context(self) -> bool {
-        self.row().takes_context
-    }
-
-    /// Where a payload that cannot be read is not an error: it is not known whose it is, and other clients run our hooks too.
-    #[must_use]
-    pub fn is_quiet(self) -> bool {
-        !self.is_of_agent() && !self.row().failure_denies
-    }
-}
-
-impl fmt::Display for EventKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// The names of all events.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    ALL.iter().map(|event| event.name())
 }
 
 #[cfg(test)]

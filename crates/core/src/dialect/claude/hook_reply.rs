@@ -16,7 +16,7 @@ pub const MAX_STDOUT: usize = 1 << 20;
 /// How a hook ended, and what it printed until then.
 #[derive(Clone, Copy, Debug)]
 pub struct HookEnd<'a> {
-    /// None where it was killed, or never ran.
+    /// `None` if it was killed, or never ran.
     pub exit_code: Option<i32>,
     pub is_timeout: bool,
     /// In words that follow "it".
@@ -176,7 +176,7 @@ impl HookReply {
         }
     }
 
-    /// A hook that fails without a block allows: the user is told, as by Claude Code.
+    /// A hook that fails without a block allows. This is reported to the user, as by Claude Code.
     fn report_failure(&mut self, end: &HookEnd<'_>) {
         let has_effect = self.verdict >= Verdict::Block || !self.passed_on.answer.is_empty();
         if end.exit_code == Some(0) || has_effect {

@@ -25,7 +25,7 @@ pub const MANAGED_FOLDER: &str =
     if cfg!(target_os = "macos") { "/Library/Application Support/ClaudeCode" } else { "/etc/claude-code" };
 pub const MANAGED_SETTINGS: &str = "managed-settings.json";
 pub const MANAGED_PARTS: &str = "managed-settings.d";
-/// The same from the organization's server, kept in the user's own folder.
+/// Settings from the organization's server, kept in the user's own folder. They count like managed ones.
 pub const SERVED_SETTINGS: &str = "remote-settings.json";
 
 const SUBAGENTS: &str = "subagents";

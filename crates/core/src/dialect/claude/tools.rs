@@ -79,6 +79,9 @@ const FILE_TOOLS: [(&str, &str, Access); 6] = [
 /// A search, and the field that may name a single file.
 const SEARCH: (&str, &str) = ("Grep", "path");
 
+/// The search for names of files. Its field of that name is a directory.
+const NAME_SEARCH: &str = "Glob";
+
 /// Shows the user files, whose contents leave the project.
 const SEND: &str = "SendUserFile";
 
@@ -99,12 +102,22 @@ fn with_access(wanted: Access) -> impl Iterator<Item = &'static str> {
     FILE_TOOLS.iter().filter(move |(.., access)| *access == wanted).map(|(tool, ..)| *tool)
 }
 
+/// The tools that a permission rule for [`EDIT`] is about.
+fn ruled_as_edit() -> impl Iterator<Item = &'static str> {
+    with_access(Access::Write)
+}
+
+/// The tools that a permission rule for [`READ`] is about.
+fn ruled_as_read() -> impl Iterator<Item = &'static str> {
+    with_access(Access::Read).chain([SEARCH.0, NAME_SEARCH])
+}
+
 /// The file that a tool's input names, whichever tool it is.
 pub fn named_file(input: &Map<String, Value>) -> Option<&str> {
     FILE_TOOLS.iter().find_map(|(_, field, _)| input.get(*field)?.as_str())
 }
 
-/// The same, or the first that a patch writes.
+/// Like `named_file`, or else the first file that a patch writes.
 pub fn first_file(input: &Map<String, Value>) -> Option<String> {
     let in_patch = || {
         let files = apply_patch::files(input.get(PATCH)?.as_str()?)?;
@@ -120,11 +133,10 @@ pub fn is_patch(tool: &str, input: &Map<String, Value>) -> bool {
 
 /// The field of a tool's input that names its file.
 pub fn file_field(tool: &str) -> Option<&'static str> {
-    let found = FILE_TOOLS.iter().find(|(name, ..)| *name == tool).map(|(_, field, _)| *field);
-    match tool {
-        "Grep" | "Glob" => Some("path"),
-        _ => found,
+    if tool == SEARCH.0 || tool == NAME_SEARCH {
+        return Some(SEARCH.1);
     }
+    FILE_TOOLS.iter().find(|(name, ..)| *name == tool).map(|(_, field, _)| *field)
 }
 
 /// The tool whose input this looks like.
@@ -159,7 +171,7 @@ pub fn only_reports(tool: &str) -> bool {
 
 /// Whether a tool starts an agent; until 2.1.63 it was called `Task`.
 pub fn starts_agent(tool: &str) -> bool {
-    matches!(tool, "Agent" | "Task")
+    current_name(tool) == AGENT
 }
 
 /// Whether a tool can change anything.

@@ -19,9 +19,9 @@ use shell_effects::glob::GlobError;
 pub struct Replayer {
     pub(super) loaded: LoadedConfig,
     pub(super) guards: GuardRules,
-    /// What the files of the config are called, and whose they are.
+    /// The names of the config's files, and their layers.
     pub(super) sources: Vec<(Arc<str>, Layer)>,
-    /// What the files of the config are named relative to.
+    /// The folder that these names are relative to.
     pub(super) base: PathBuf,
     pub(super) des: DesConfig,
     /// Every rule that could concern the events of a transcript.

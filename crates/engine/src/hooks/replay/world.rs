@@ -121,7 +121,7 @@ impl World for PastWorld<'_> {
 }
 
 impl DecidingWorld for PastWorld<'_> {
-    /// What the user permitted then is over: the question is what the config says.
+    /// A permit of that time does not count: a replay asks what the config says.
     fn permit(&mut self, _at: ClaimedAt) -> Option<Permit> {
         None
     }

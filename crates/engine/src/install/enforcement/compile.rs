@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::EnforcedSettings;
 use crate::install::registration;
 use conclaude_checks::enforce::{self, CompiledRules, EnforceRequest, Machine, OwnPath, SettingsPaths};
+use conclaude_checks::guard::own_commands::NAME;
 use conclaude_checks::guard::{GuardRules, Sources, rule_sources};
 use conclaude_core::config::{ConclaudeConfig, Enforcers, Origins};
 use conclaude_core::dialect::claude::layout;
@@ -165,7 +166,7 @@ impl EnforcedConfig<'_> {
     /// This program, if commands could replace it: hooks run it outside of the sandbox.
     fn own_programs(&self) -> impl Iterator<Item = PathBuf> {
         let folder = real(&self.root.folder);
-        let programs = std::env::current_exe().ok().into_iter().chain(registration::on_path("conclaude"));
+        let programs = std::env::current_exe().ok().into_iter().chain(registration::on_path(NAME));
         programs.filter(move |path| real(path).starts_with(&folder))
     }
 

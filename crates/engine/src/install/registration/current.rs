@@ -156,7 +156,7 @@ pub(super) fn covers(has: &[Option<&str>], wants: Option<&str>) -> bool {
     })
 }
 
-/// The names and patterns behind a matcher of ours.
+/// The names and patterns that a matcher of ours was made from.
 fn alternatives(matcher: &str) -> Vec<&str> {
     let list = regular_expression(matcher).unwrap_or(matcher);
     list.split(['|', ',']).map(str::trim).collect()
@@ -166,13 +166,13 @@ fn regular_expression(matcher: &str) -> Option<&str> {
     matcher.strip_prefix("^(").and_then(|rest| rest.strip_suffix(")$"))
 }
 
-/// The globs behind a matcher of ours, if it is a regular expression.
+/// The globs that a matcher of ours was made from, if it is a regular expression.
 fn globs_of(matcher: &str) -> Vec<Pattern> {
     let list = regular_expression(matcher).into_iter();
     list.flat_map(|list| list.split('|')).filter_map(Pattern::of_alternative).collect()
 }
 
-/// The program that a command line of ours starts in a project. None if there is none.
+/// The program that a command line of ours starts in a project. `None` if there is none.
 pub fn program_in(project: &Path, command: &str) -> Option<PathBuf> {
     let CommandLine { program, search, .. } = CommandLine::parse(command)?;
     if let Some(search) = search {

@@ -295,7 +295,7 @@ fn runs_scripts(event: EventKind, config: &ConclaudeConfig) -> bool {
         || (event == EventKind::UserPromptSubmit && config.prompts.slash_commands().next().is_some())
 }
 
-/// The same registrations in the order in which they would be made.
+/// These registrations in the order in which they would be made.
 pub fn in_order(client: &Dialect, mut registrations: Vec<Registration>) -> Vec<Registration> {
     let row = |one: &Registration| {
         if client.is_translated() {

@@ -37,7 +37,7 @@ const SETTINGS: [Field; 18] = [
     ("cleanupPeriodDays", is_count, "a number of days"),
 ];
 
-/// The same for `sandbox`, and for its objects.
+/// Like `SETTINGS`, for `sandbox` and its objects.
 const SANDBOX: [Field; 7] = [
     ("enabled", Value::is_boolean, FLAG),
     ("failIfUnavailable", Value::is_boolean, FLAG),
@@ -59,7 +59,7 @@ const NETWORK: [Field; 3] = [
     ("allowLocalBinding", Value::is_boolean, FLAG),
 ];
 
-/// The same for `permissions`.
+/// Like `SETTINGS`, for `permissions`.
 const PERMISSIONS: [Field; 6] = [
     ("allow", Value::is_array, "a list"),
     ("ask", Value::is_array, "a list"),
@@ -80,7 +80,6 @@ const OBJECTS: [(&[&str], &[Field]); 5] = [
 
 const MODES: [&str; 6] = ["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"];
 
-/// A type of hooks.
 struct HookType {
     name: &'static str,
     needed: &'static [&'static str],

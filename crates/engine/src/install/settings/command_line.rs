@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::program_search::ProgramSearch;
 use crate::install::channels;
+use conclaude_checks::guard::own_commands::{NAME, PROGRAM_NAMES};
 use conclaude_core::dialect::Dialect;
 use conclaude_core::event::EventKind;
 
@@ -201,7 +202,7 @@ impl<'a> CommandLine<'a> {
     /// Whether this calls a program with our name for the event.
     pub(super) fn is_ours(&self, event: &str) -> bool {
         let name = self.program.rsplit(['/', '\\']).next().unwrap_or(self.program);
-        self.event == event && matches!(name, "conclaude" | "conclaude.exe")
+        self.event == event && PROGRAM_NAMES.contains(&name)
     }
 }
 
@@ -229,9 +230,6 @@ pub fn short(command: &str) -> Cow<'_, str> {
         None => Cow::Borrowed(line.call),
     }
 }
-
-/// The name of the program.
-const NAME: &str = "conclaude";
 
 /// Whether a text is our guard for this program.
 fn is_guard(guard: &str, program: &str) -> bool {

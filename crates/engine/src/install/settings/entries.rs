@@ -22,7 +22,7 @@ pub struct AddedEntries {
     pub kept: Vec<SettingsEntry>,
 }
 
-/// The settings as a value. None if they cannot be read.
+/// The settings as a value. `None` if they cannot be read.
 pub fn value(text: &str) -> Option<Value> {
     let text = text.strip_prefix(BOM).unwrap_or(text);
     if text.trim().is_empty() {

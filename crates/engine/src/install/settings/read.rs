@@ -9,8 +9,10 @@ use serde_json::{Value, json};
 use super::client_schema::{self, DeadEntry};
 use super::command_line::{CLIENT, CommandLine, ORIGINAL};
 use super::document::options;
+use conclaude_checks::guard::own_commands::NAME;
 use conclaude_core::dialect::{Dialect, claude};
 use conclaude_core::event::EventKind;
+use conclaude_os::environment::FOLDER_VARIABLES;
 
 /// The variable that switches every event off.
 pub const SWITCH: &str = "CONCLAUDE";
@@ -129,9 +131,6 @@ pub fn positions(text: &str) -> Vec<EntryPosition> {
     found
 }
 
-/// Variables that say where the user's config and state are.
-const MOVING: [&str; 3] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
-
 /// Variables by which a project can keep hooks from running: with them Claude Code starts another program, or none.
 pub const STEERING: [&str; 4] =
     ["CLAUDE_CODE_SHELL_PREFIX", "DYLD_INSERT_LIBRARIES", "LD_LIBRARY_PATH", "LD_PRELOAD"];
@@ -139,7 +138,7 @@ pub const STEERING: [&str; 4] =
 /// Our switch, and the variables that move the user's files or steer hooks.
 fn variables(json: &Value) -> Vec<(String, String)> {
     let set = |name: &&str| Some(((*name).to_owned(), json.get("env")?.get(name)?.as_str()?.to_owned()));
-    [SWITCH].iter().chain(&MOVING).chain(&STEERING).filter_map(set).collect()
+    [SWITCH].iter().chain(&FOLDER_VARIABLES).chain(&STEERING).filter_map(set).collect()
 }
 
 /// A hook as a registration, if it is ours.
@@ -161,14 +160,14 @@ fn registration(client: &Dialect, hook: &Value, name: &str, matcher: Option<&str
 /// Whether a command line calls us for this event among other things.
 pub(super) fn calls_us(command: &str, event: &str) -> bool {
     let words: Vec<&str> = command.split(|c: char| c.is_whitespace() || "\"';|&/\\".contains(c)).collect();
-    words.windows(2).any(|pair| pair == ["conclaude", event])
-        || words.windows(3).any(|three| three == ["conclaude", ORIGINAL, event])
-        || words.windows(4).any(|four| matches!(four, ["conclaude", CLIENT, _, last] if *last == event))
+    words.windows(2).any(|pair| pair == [NAME, event])
+        || words.windows(3).any(|three| three == [NAME, ORIGINAL, event])
+        || words.windows(4).any(|four| matches!(four, [NAME, CLIENT, _, last] if *last == event))
 }
 
 /// Why Claude Code's treatment of the entry prevents it from working.
 fn flaw(hook: &Value, event: EventKind) -> Option<&'static str> {
-    let is_tool = matches!(event.name(), "PreToolUse" | "PostToolUse");
+    let is_tool = matches!(event, EventKind::PreToolUse | EventKind::PostToolUse);
     match hook {
         _ if hook.get("type").and_then(Value::as_str) != Some("command") => {
             Some("its `type` is not \"command\", so Claude Code does not run it")

@@ -15,7 +15,7 @@ mod workspaces;
 /// A build file is never this large.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// The most folders without a common build file that are checked one by one.
+/// The limit on folders without a common build file that are checked one by one.
 const MAX_FOLDERS: usize = 20;
 
 /// Folders of a project that are not developed as part of it.

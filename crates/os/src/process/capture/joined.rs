@@ -9,7 +9,6 @@ const MAX_KEPT: usize = 16 << 10;
 /// Marks missing lines or characters before it.
 const CUT: &str = "…";
 
-/// The limits of an excerpt.
 #[derive(Clone, Copy, Debug)]
 pub struct ExcerptLimits {
     pub lines: usize,

@@ -207,6 +207,21 @@ fn patterns(items: &[Token]) -> Vec<String> {
     if uses_files(items) { found } else { Vec::new() }
 }
 
+/// Words of code that it may expand like a shell: those in quotes, if it names such a function or `Dir[` of Ruby, and `<.x*>` of Perl.
+/// Unlike `patterns`, this reads the bare text and may find too much.
+#[must_use]
+pub fn written_patterns(code: &str) -> Vec<String> {
+    let is_pattern = |word: &&str| {
+        word.contains(['*', '?', '['])
+            && word.chars().all(|c| c.is_alphanumeric() || "./_-~*?[]{}".contains(c))
+    };
+    let lower = code.to_ascii_lowercase();
+    let expands = LISTING.iter().any(|name| lower.contains(name)) || code.contains("Dir[");
+    let quoted = if expands { code } else { "" }.split(['"', '\'', ' ', ',', '(', ')', '\n']);
+    let angled = code.split('<').skip(1).filter_map(|rest| Some(rest.split_once('>')?.0));
+    quoted.chain(angled).filter(is_pattern).map(str::to_owned).collect()
+}
+
 /// Whether code does more than list files.
 fn uses_files(items: &[Token]) -> bool {
     const USING: &[&str] = &[

@@ -1,4 +1,4 @@
-//! What was used, beside the amounts of the config.
+//! The usage, compared with the amounts of the config.
 
 use jiff::Timestamp;
 

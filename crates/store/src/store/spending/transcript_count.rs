@@ -18,7 +18,7 @@ use conclaude_os::files;
 /// The lines of one answer follow each other closely. Each repeats its usage, and the largest counts.
 const MAX_RECENT: usize = 8;
 
-/// The same where agents that work at the same time write into one transcript.
+/// Like `MAX_RECENT`, for a transcript into which several agents write at the same time.
 const MAX_RECENT_OF_AGENTS: usize = 64;
 
 /// This number of bytes before the position are compared, to know whether it is still the same file.

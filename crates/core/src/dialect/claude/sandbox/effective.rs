@@ -78,7 +78,7 @@ const HARMLESS: [(&[&str], &[&str]); 3] = [
     ),
 ];
 
-/// What the sandbox shows as devices where there is no such file, so that no command makes one. `git add -A` fails on them.
+/// Files that the sandbox shows as devices if they do not exist, so that no command creates them. `git add -A` fails on them.
 pub const PLACEHOLDERS: [&str; 21] = [
     ".bash_profile",
     ".bashrc",
@@ -112,7 +112,7 @@ pub const OTHER_SETTINGS_VARIABLES: [&str; 3] =
     ["CLAUDE_CODE_REMOTE", "CLAUDE_CODE_ENVIRONMENT_KIND", "CLAUDE_CODE_MANAGED_SETTINGS_PATH"];
 
 impl EffectiveSandbox {
-    /// The same of the files that Claude Code reads for certain.
+    /// The settings, but only those of files that Claude Code certainly reads.
     #[must_use]
     pub fn certain(&self) -> EffectiveSandbox {
         EffectiveSandbox {

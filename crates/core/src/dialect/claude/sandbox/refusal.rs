@@ -7,7 +7,7 @@ pub enum SandboxRefusal {
     Unreadable,
     /// It could not be changed, renamed or deleted.
     Unwritable,
-    /// The same, or it is a directory with such a file in it.
+    /// Like `Unwritable`, or it is a directory with such a file in it.
     Busy,
 }
 

@@ -3,7 +3,10 @@
 
 use thiserror::Error;
 
-use super::{KNOWN, SHELL, WITH_COMMAND, current_name, is_ruled_as_shell, mcp};
+use super::{
+    EDIT, KNOWN, READ, SHELL, WITH_COMMAND, current_name, is_ruled_as_shell, mcp, ruled_as_edit,
+    ruled_as_read,
+};
 use crate::dialect::claude::agents;
 use crate::file_pattern::FilePattern;
 use crate::pattern::{Pattern, alternatives_of};
@@ -38,9 +41,6 @@ pub enum ToolInputPattern {
         glob: String,
     },
 }
-
-const READERS: [&str; 4] = ["Read", "NotebookRead", "Grep", "Glob"];
-const WRITERS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
 
 /// The tools with a specifier, for messages.
 const SPECIFIED: &str = "Bash, Monitor, PowerShell, Read, Edit, Write, WebFetch, Agent and Skill";
@@ -119,10 +119,10 @@ impl ToolPattern {
         let by_kind = match &self.input {
             // As in Claude Code, a rule for these two is one for all tools that do the same.
             ToolInputPattern::File { writes: true, .. } => {
-                self.tool.as_str() == "Edit" && WRITERS.contains(&tool)
+                self.tool.as_str() == EDIT && ruled_as_edit().any(|name| name == tool)
             }
             ToolInputPattern::File { writes: false, .. } => {
-                self.tool.as_str() == "Read" && READERS.contains(&tool)
+                self.tool.as_str() == READ && ruled_as_read().any(|name| name == tool)
             }
             _ => false,
         };
@@ -159,14 +159,14 @@ impl ToolPattern {
         matches!(self.input, ToolInputPattern::File { .. })
     }
 
-    /// The names of the tools that it is about; none where there is no end of them.
+    /// The names of the tools that it is about. `None` if there may be any number of them.
     pub fn tools(&self) -> Option<Vec<&str>> {
         match &self.input {
-            ToolInputPattern::File { writes: true, .. } if self.tool.as_str() == "Edit" => {
-                Some(WRITERS.to_vec())
+            ToolInputPattern::File { writes: true, .. } if self.tool.as_str() == EDIT => {
+                Some(ruled_as_edit().collect())
             }
-            ToolInputPattern::File { writes: false, .. } if self.tool.as_str() == "Read" => {
-                Some(READERS.to_vec())
+            ToolInputPattern::File { writes: false, .. } if self.tool.as_str() == READ => {
+                Some(ruled_as_read().collect())
             }
             _ => {
                 let names: Vec<&str> = alternatives(self.tool.as_str()).collect();
@@ -177,7 +177,7 @@ impl ToolPattern {
         }
     }
 
-    /// The same as alternatives of a matcher, which may be regular expressions.
+    /// Like `tools`, but as alternatives of a matcher, which may be regular expressions.
     pub fn alternatives(&self) -> Option<Vec<String>> {
         if let Some(names) = self.tools() {
             return Some(names.into_iter().map(str::to_owned).collect());
@@ -221,10 +221,10 @@ fn input(tool: &str, inner: &str) -> Result<ToolInputPattern, NotationError> {
         },
         "Agent" => ToolInputPattern::Field { name: agents::TYPE, glob: inner.to_owned() },
         "Skill" => ToolInputPattern::Field { name: "skill", glob: inner.to_owned() },
-        reader if READERS.contains(&reader) => {
+        reader if ruled_as_read().any(|name| name == reader) => {
             ToolInputPattern::File { pattern: inner.to_owned(), writes: false }
         }
-        writer if WRITERS.contains(&writer) => {
+        writer if ruled_as_edit().any(|name| name == writer) => {
             ToolInputPattern::File { pattern: inner.to_owned(), writes: true }
         }
         other => {

@@ -1,9 +1,10 @@
-//! What became of a tool call, and where a turn starts and stops.
+//! What became of a tool call or a hook, and where a turn starts and stops.
 
 use std::borrow::Cow;
 
-use super::{MessageBlock, MessageContent, TranscriptEntry};
+use super::{Attachment, MessageBlock, MessageContent, TranscriptEntry};
 use crate::dialect::claude::prompt;
+use crate::event::EventKind;
 use crate::json::ObjectFields;
 
 /// What became of a tool call, by the line with its result.
@@ -15,6 +16,29 @@ pub enum CallFate {
     RejectedByUser,
     /// Rules or the permission mode forbade it, or nobody could be asked.
     NotPermitted,
+}
+
+impl Attachment<'_> {
+    /// Whether a hook, ours or another, blocked a stop.
+    #[must_use]
+    pub fn is_blocked_stop(&self) -> bool {
+        self.kind.text() == Some("hook_blocking_error")
+            && self.hook_event.text().and_then(EventKind::named).is_some_and(EventKind::is_stop)
+    }
+
+    /// How a hook failed, in words that follow its name. Claude Code does not show such failures.
+    #[must_use]
+    pub fn hook_failure(&self) -> Option<String> {
+        Some(match self.kind.text()? {
+            "hook_non_blocking_error" | "hook_error_during_execution" => match self.exit_code.number() {
+                Some(code) => format!("exited with code {code}, which blocks nothing"),
+                None => "failed, which blocks nothing".to_owned(),
+            },
+            "hook_cancelled" if self.timed_out.is_true() => "timed out".to_owned(),
+            "hook_cancelled" => "was cancelled".to_owned(),
+            _ => return None,
+        })
+    }
 }
 
 /// The kind of a denial if the user refused, or could not be asked.

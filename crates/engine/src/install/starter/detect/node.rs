@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::script_text::{has_word, only_checks, words};
 use super::{CheckKind, EditCheck, Package, ProjectCheck, ProjectKind, members, workspaces};
-use crate::install::package_scripts::runs_scripts;
+use crate::install::package_scripts::{PackageManager, runs_scripts};
 
 /// Names of scripts that check, the best first. A plain `lint` often writes, one for CI does not.
 const SCRIPTS: [(CheckKind, &[&str]); 4] = [
@@ -151,30 +151,13 @@ fn package_json(package: &Package<'_>) -> Value {
     serde_json::from_str(&package.read("package.json").unwrap_or_default()).unwrap_or_default()
 }
 
-/// A package manager, and its way to run a tool.
-struct Manager {
-    name: &'static str,
-    execute: &'static str,
-}
-
-impl Manager {
-    /// By lock file, else by `packageManager`. A workspace uses the manager of its root.
-    fn of(package: &Package<'_>) -> Manager {
-        let named = package.ancestors().find_map(|package| {
-            let named = package_json(&package).get("packageManager")?.as_str()?.to_owned();
-            Some(named.split('@').next().unwrap_or_default().to_owned())
-        });
-        let mut managers = ["pnpm", "yarn", "bun", "npm"].into_iter();
-        let by_lock = managers
-            .find(|manager| shell_effects::locks_of(manager).iter().any(|lock| package.has_lock(lock)));
-        match by_lock.or(named.as_deref()) {
-            Some("pnpm") => Manager { name: "pnpm", execute: "pnpm exec" },
-            Some("yarn") => Manager { name: "yarn", execute: "yarn" },
-            Some("bun") => Manager { name: "bun", execute: "bunx" },
-            // npx alone would download a missing package.
-            _ => Manager { name: "npm", execute: "npx --no-install" },
-        }
-    }
+/// The package manager by lock file, else by `packageManager`. A workspace uses the manager of its root.
+fn manager_of(package: &Package<'_>) -> &'static PackageManager {
+    let named = package.ancestors().find_map(|package| {
+        let named = package_json(&package).get("packageManager")?.as_str()?.to_owned();
+        Some(named.split('@').next().unwrap_or_default().to_owned())
+    });
+    PackageManager::of_project(|lock| package.has_lock(lock), named.as_deref())
 }
 
 pub(super) fn with_members(package: &Package<'_>) -> Vec<ProjectKind> {
@@ -210,7 +193,7 @@ fn depends(json: &Value, name: &str) -> bool {
 fn one(package: &Package<'_>) -> Option<ProjectKind> {
     package.read("package.json")?;
     let json = package_json(package);
-    let manager = Manager::of(package);
+    let manager = manager_of(package);
     let scripts = PackageScripts::of(&json);
     let found = scripts.checks();
     let mut checks = Vec::new();
@@ -242,7 +225,7 @@ fn compiler(package: &Package<'_>, json: &Value) -> Option<ProjectCheck> {
     {
         return None;
     }
-    Some(ProjectCheck::new(CheckKind::Types, format!("{} tsc --noEmit", Manager::of(package).execute)))
+    Some(ProjectCheck::new(CheckKind::Types, format!("{} tsc --noEmit", manager_of(package).execute)))
 }
 
 /// The tool that can check single files.

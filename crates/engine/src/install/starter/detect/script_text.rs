@@ -13,7 +13,7 @@ const WRITING: [&str; 9] = [
     "--in-place",
 ];
 
-/// Options with which a program never ends.
+/// Options with which a program does not end by itself.
 const WATCHING: [&str; 4] = ["--watch", "--watchAll", "--ui", "watch"];
 
 /// Formatters that change files unless one of these options is given: the program with its subcommand, and the options.

@@ -9,7 +9,7 @@ use conclaude_core::yaml;
 use conclaude_os::files;
 use shell_effects::glob::{self, Glob};
 
-/// Folders below folders, as far as `**` looks.
+/// The limit on nested folders that `**` searches.
 const MAX_DEPTH: usize = 4;
 
 /// Folders that are never members.
