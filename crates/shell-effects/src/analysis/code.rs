@@ -82,7 +82,7 @@ impl Analyzer<'_> {
         }
         let command = self.last_command();
         let access = code_access::of(interpreter, text);
-        for pattern in &computed.patterns {
+        for pattern in computed.patterns.iter().filter(|pattern| !inline_calls::is_whole_tree(pattern)) {
             self.touch(Access::Read, &Field::glob(pattern.clone()), command);
         }
         let mut patterns = computed.removed;

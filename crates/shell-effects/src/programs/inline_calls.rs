@@ -20,8 +20,8 @@ use crate::programs::languages::SourceLanguage;
 use crate::{Access, Doubt};
 
 pub(crate) use crate::programs::inline_calls::candidates::piped_name;
-pub(crate) use crate::programs::inline_calls::computed::computed;
 pub use crate::programs::inline_calls::computed::written_patterns;
+pub(crate) use crate::programs::inline_calls::computed::{computed, is_whole_tree};
 pub(crate) use crate::programs::inline_calls::notations::with_make_variables;
 pub(crate) use crate::programs::inline_calls::texts::{joined_texts, json_values};
 

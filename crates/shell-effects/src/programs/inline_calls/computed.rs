@@ -184,6 +184,11 @@ fn with_values(items: &[Token]) -> (Vec<Token>, bool) {
 /// Functions that list the files that a pattern matches.
 const LISTING: &[&str] = &["glob", "iglob", "rglob", "globSync", "bsd_glob"];
 
+/// Whether a pattern of code finds each file of a tree. Reading these is a search, as by `grep -r`.
+pub(crate) fn is_whole_tree(pattern: &str) -> bool {
+    matches!(pattern.trim_start_matches("./"), "**" | "**/*" | "**/*.*")
+}
+
 /// The patterns that such functions get, and those in `<*.c>` of Perl and `Dir['*.c']` of Ruby.
 fn patterns(items: &[Token]) -> Vec<String> {
     let mut found = Vec::new();
@@ -193,15 +198,14 @@ fn patterns(items: &[Token]) -> Vec<String> {
             continue;
         }
         let before = items.get(at.saturating_sub(2)..at).unwrap_or_default();
-        let is_listed = match before {
-            [.., Token::Name(name)] => LISTING.contains(&name.as_str()),
-            [.., Token::Name(name), Token::Sign('(' | '[')] => {
-                LISTING.contains(&name.as_str()) || name == "Dir" || name == "Glob"
-            }
-            _ => false,
+        let (name, is_called) = match before {
+            [.., Token::Name(name)] => (name.as_str(), false),
+            [.., Token::Name(name), Token::Sign('(' | '[')] => (name.as_str(), true),
+            _ => continue,
         };
-        if is_listed {
-            found.push(text.clone());
+        if LISTING.contains(&name) || is_called && matches!(name, "Dir" | "Glob") {
+            let is_all = name == "rglob" && text == "*";
+            found.push(if is_all { "**/*".to_owned() } else { text.clone() });
         }
     }
     if uses_files(items) { found } else { Vec::new() }
@@ -468,6 +472,7 @@ mod tests {
             ("open(glob.glob('.e*')[0])", vec![".e*"]),
             ("print(glob.glob('.e*'))", vec![]),
             ("[p.unlink() for p in Path('.').rglob('kee' + 'p*')]", vec!["keep*"]),
+            ("[p.read_text() for p in Path('.').rglob('*')]", vec!["**/*"]),
             ("unlink glob \"kee*\"", vec!["kee*"]),
             ("unlink <kee*>", vec!["kee*"]),
             ("File.read(open Dir['*.rb'][0])", vec!["*.rb"]),
