@@ -215,7 +215,12 @@ fn patterns(items: &[Token]) -> Vec<String> {
 /// Unlike `patterns`, this reads the bare text and may find too much.
 #[must_use]
 pub fn written_patterns(code: &str) -> Vec<String> {
-    let is_pattern = |word: &&str| {
+    // `Dir[` is followed by a text.
+    let without_open = |word| match str::rsplit_once(word, '[') {
+        Some((before, after)) if !after.contains(']') => before.to_owned(),
+        _ => word.to_owned(),
+    };
+    let is_pattern = |word: &String| {
         word.contains(['*', '?', '['])
             && word.chars().all(|c| c.is_alphanumeric() || "./_-~*?[]{}".contains(c))
     };
@@ -223,7 +228,7 @@ pub fn written_patterns(code: &str) -> Vec<String> {
     let expands = LISTING.iter().any(|name| lower.contains(name)) || code.contains("Dir[");
     let quoted = if expands { code } else { "" }.split(['"', '\'', ' ', ',', '(', ')', '\n']);
     let angled = code.split('<').skip(1).filter_map(|rest| Some(rest.split_once('>')?.0));
-    quoted.chain(angled).filter(is_pattern).map(str::to_owned).collect()
+    quoted.chain(angled).map(without_open).filter(is_pattern).collect()
 }
 
 /// Whether code does more than list files.
