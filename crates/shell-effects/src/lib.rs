@@ -187,12 +187,12 @@ pub struct Effect {
     pub command: usize,
     /// The option that causes it, if the command would not do it otherwise: `sort -o`, `find -delete`.
     pub option: Option<String>,
-    pub brings: Brought,
+    pub brings: AdditionalFiles,
 }
 
 /// What may come to a path besides the one file that its target names.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub struct Brought {
+pub struct AdditionalFiles {
     /// A directory with anything in it: by `mv`, `cp -r`, `ln -s` or from an archive.
     pub directory: bool,
     /// Files with any name that the pattern of the target matches, also names that are not there yet.
@@ -388,7 +388,7 @@ pub fn writes(command: &str, home: Option<&str>) -> Option<Script> {
 
 impl Effect {
     pub(crate) fn new(access: Access, target: Target, base: Base, command: usize) -> Effect {
-        Effect { access, target, base, command, option: None, brings: Brought::default() }
+        Effect { access, target, base, command, option: None, brings: AdditionalFiles::default() }
     }
 
     /// The path of a literal target, joined with its base.

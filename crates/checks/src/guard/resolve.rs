@@ -11,7 +11,8 @@ use conclaude_os::budget::Budget;
 use conclaude_os::{archives, environment, files, git};
 use conclaude_store::root::{git_top_level, inside_worktree};
 use shell_effects::{
-    Access, Base, Brought, Doubt, Effect, Environment, Extent, Script, SimpleCommand, Target, apply_patch,
+    Access, AdditionalFiles, Base, Doubt, Effect, Environment, Extent, Script, SimpleCommand, Target,
+    apply_patch,
 };
 
 /// Directories for temporary files. On macOS they are links to directories below `/private`.
@@ -45,7 +46,7 @@ pub struct Touch {
     /// The index of the simple command that does it.
     pub command: Option<usize>,
     /// What else may come there.
-    pub brings: Brought,
+    pub brings: AdditionalFiles,
 }
 
 impl Touch {
@@ -181,7 +182,7 @@ impl Ground<'_> {
             exists,
             with_contents: false,
             command: None,
-            brings: Brought::default(),
+            brings: AdditionalFiles::default(),
         }
     }
 

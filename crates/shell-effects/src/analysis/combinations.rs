@@ -2,7 +2,7 @@
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::stream::Stream;
-use crate::syntax::tree::{Item, List};
+use crate::syntax::tree::{AndOrList, List};
 
 /// The most combinations that are tried for one command. After that the variables are unknown.
 const MAX_COMBINATIONS: usize = 64;
@@ -12,7 +12,7 @@ const MAX_COMBINATIONS: usize = 64;
 pub(crate) struct Combinations {
     picked: Vec<(String, usize, usize)>,
     /// What substitutions printed: it depends on all of these values at once.
-    printed: Vec<(*const Item, Stream)>,
+    printed: Vec<(*const AndOrList, Stream)>,
     /// Not the first combination: substitutions have already run.
     pub(crate) is_repeated: bool,
     /// Too many combinations: the variables are unknown.

@@ -9,7 +9,7 @@ use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
 use crate::paths::normalise_text;
 use crate::syntax::parser::is_name;
-use crate::syntax::tree::{Item, Join, List};
+use crate::syntax::tree::{AndOrList, Join, List};
 
 /// A file of git, as the end of what asks for its path.
 const GIT_PATH: &str = "git rev-parse --git-path ";
@@ -78,7 +78,9 @@ impl Analyzer<'_> {
     /// What a list prints whose commands run one after the other as long as they succeed: `cd DIRECTORY && pwd`. It is a directory
     /// that is there, so that they did.
     pub(crate) fn printed_at_success(&self, list: &List, output: &Stream) -> Option<Field> {
-        let [Item { rest, negates: false, background: false, .. }] = list.as_slice() else { return None };
+        let [AndOrList { rest, negates: false, background: false, .. }] = list.as_slice() else {
+            return None;
+        };
         let Stream::Text(printed) = output else { return None };
         let path = printed.text.text.trim_end_matches('\n');
         let is_path = path.starts_with('/') && !path.contains('\n') && printed.text.is_literal();

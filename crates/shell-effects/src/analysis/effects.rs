@@ -7,9 +7,9 @@ use crate::analysis::extent::Extent;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{SEARCHED, WORK_TREE};
 use crate::glob::escaped;
-use crate::programs::program::Deletes;
+use crate::programs::program::DeletedFiles;
 use crate::programs::table::name_of;
-use crate::{Access, Base, Brought, Doubt, Effect, Quoting, SimpleCommand, Target, UnknownPart};
+use crate::{Access, AdditionalFiles, Base, Doubt, Effect, Quoting, SimpleCommand, Target, UnknownPart};
 
 /// More directories that are copied are asked about.
 const MAX_COPIED: usize = 16;
@@ -23,9 +23,11 @@ impl Analyzer<'_> {
         let unknown =
             fields.iter().enumerate().flat_map(|(word, field)| self.unknown_parts(word, field)).collect();
         let entry = if is_known { words.first().and_then(|word| self.program(name_of(word))) } else { None };
-        let directories = match entry.map_or(Deletes::Nothing, |program| program.deletes) {
-            Deletes::Nothing => Vec::new(),
-            Deletes::Operands | Deletes::Found => self.state.bases().iter().filter_map(Base::known).collect(),
+        let directories = match entry.map_or(DeletedFiles::Nothing, |program| program.deletes) {
+            DeletedFiles::Nothing => Vec::new(),
+            DeletedFiles::Operands | DeletedFiles::Found => {
+                self.state.bases().iter().filter_map(Base::known).collect()
+            }
         };
         self.script.commands.push(SimpleCommand {
             words,
@@ -83,7 +85,7 @@ impl Analyzer<'_> {
     }
 
     /// More than one file may come to what is written.
-    pub(crate) fn bringing(&mut self, brings: Brought, write: impl FnOnce(&mut Self)) {
+    pub(crate) fn bringing(&mut self, brings: AdditionalFiles, write: impl FnOnce(&mut Self)) {
         let start = self.script.effects.len();
         write(self);
         for effect in self.script.effects.iter_mut().skip(start) {
@@ -176,7 +178,7 @@ impl Analyzer<'_> {
                     base,
                     command,
                     option: None,
-                    brings: Brought::default(),
+                    brings: AdditionalFiles::default(),
                 });
             }
         }

@@ -9,7 +9,7 @@ use crate::analysis::side_effects;
 use crate::analysis::stream::{self, Stream};
 use crate::analysis::variables::MAX_VALUE;
 use crate::programs::system;
-use crate::syntax::tree::{Command, CommandKind, Item, Join, List, Operation, Piece, Pipeline, Word};
+use crate::syntax::tree::{AndOrList, Command, CommandKind, Join, List, Operation, Piece, Pipeline, Word};
 
 impl Analyzer<'_> {
     /// All fields of a word.
@@ -360,7 +360,9 @@ fn join_list(values: Vec<Field>, partial: &mut FieldBuilder, fields: &mut Vec<Fi
 
 /// Whether a list is `cd DIRECTORY && pwd`.
 fn enters_and_prints(list: &List) -> bool {
-    let [Item { first, rest, negates: false, background: false }] = list.as_slice() else { return false };
+    let [AndOrList { first, rest, negates: false, background: false }] = list.as_slice() else {
+        return false;
+    };
     let [(Join::And, second)] = rest.as_slice() else { return false };
     let is_call = |pipeline: &Pipeline, name: &str| match pipeline.as_slice() {
         [Command { kind: CommandKind::Simple { assignments, words }, .. }] => {

@@ -102,7 +102,7 @@ impl Exports {
 
 /// A variable that a program is given.
 #[derive(Clone, Copy)]
-struct GivenVariable<'v> {
+struct ExportedVariable<'v> {
     name: &'v str,
     value: &'v str,
     /// What the `*` in its name in the table stands for.
@@ -146,7 +146,7 @@ impl Analyzer<'_> {
             };
             match usage_of(name) {
                 Some((usage, found)) => {
-                    self.run_variable(&GivenVariable { name, value, found, command }, usage)
+                    self.run_variable(&ExportedVariable { name, value, found, command }, usage)
                 }
                 None if name.starts_with("GIT_TRACE") && value.starts_with('/') => {
                     self.touch(Access::Write, &file_of(value), command);
@@ -156,8 +156,8 @@ impl Analyzer<'_> {
         }
     }
 
-    fn run_variable(&mut self, given: &GivenVariable<'_>, usage: VariableUse) {
-        let GivenVariable { name, value, found, command } = *given;
+    fn run_variable(&mut self, given: &ExportedVariable<'_>, usage: VariableUse) {
+        let ExportedVariable { name, value, found, command } = *given;
         match usage {
             // Which compiler a command printed is not known, and is mostly the usual one.
             VariableUse::Tool if value.starts_with("${") => {}

@@ -7,7 +7,7 @@ use crate::glob::escaped;
 
 /// What the code of `python -c` prints of a module.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Printed {
+enum ModulePath {
     File,
     Directory,
 }
@@ -25,8 +25,8 @@ impl Analyzer<'_> {
         if part.start > 0 || rest.contains("..") || !self.is_installed(program) {
             None
         } else if rest.is_empty() {
-            if module() == Some(Printed::File) { Some("/usr/lib/*.py".to_owned()) } else { None }
-        } else if rest.starts_with('/') && (is_listed() || module() == Some(Printed::Directory)) {
+            if module() == Some(ModulePath::File) { Some("/usr/lib/*.py".to_owned()) } else { None }
+        } else if rest.starts_with('/') && (is_listed() || module() == Some(ModulePath::Directory)) {
             Some(format!("/usr/lib/*{}", escaped(rest)))
         } else {
             None
@@ -34,7 +34,7 @@ impl Analyzer<'_> {
     }
 
     /// What `python3 -c 'import x; print(x.__file__)'` prints about a module that is not part of the project.
-    fn prints_module(&self, command: &str) -> Option<Printed> {
+    fn prints_module(&self, command: &str) -> Option<ModulePath> {
         let (program, code) = command.split_once(" -c ")?;
         let code = code.trim();
         let quote = code.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
@@ -44,9 +44,9 @@ impl Analyzer<'_> {
         let printed = print.trim().strip_prefix("print(")?.strip_suffix(')')?;
         let of_directory = printed.strip_prefix("os.path.dirname(").and_then(|rest| rest.strip_suffix(')'));
         let (module, kind) = match (of_directory, printed.strip_suffix(".__path__[0]")) {
-            (Some(file), _) => (file.strip_suffix(".__file__")?, Printed::Directory),
-            (None, Some(module)) => (module, Printed::Directory),
-            (None, None) => (printed.strip_suffix(".__file__")?, Printed::File),
+            (Some(file), _) => (file.strip_suffix(".__file__")?, ModulePath::Directory),
+            (None, Some(module)) => (module, ModulePath::Directory),
+            (None, None) => (printed.strip_suffix(".__file__")?, ModulePath::File),
         };
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
         let is_meant = |name: &&str| *name == module || matches!(*name, "os" | "sys");

@@ -8,7 +8,7 @@ use crate::analysis::stream::{RedirectionEffects, Stream};
 use crate::analysis::variables::SavedVariable;
 use crate::analysis::{exports, redirections};
 use crate::programs::arguments::{self, Arguments, Call};
-use crate::programs::program::{Action, Output, Sets, Stdin};
+use crate::programs::program::{Action, AssignedVariables, Output, Stdin};
 use crate::programs::tools::prints_settings;
 use crate::programs::{editors, launchers, table, wrappers};
 use crate::syntax::tree::{Assignment, Redirect, Word};
@@ -262,9 +262,9 @@ impl Analyzer<'_> {
             words.for_each(|word| self.evaluate(&word.text));
         }
         let sets = program.is_some_and(|program| match program.builtin.sets {
-            Sets::Nothing => program.builtin.declares,
-            Sets::Arguments => true,
-            Sets::ByOption(name) => fields.get(1).is_some_and(|option| option.text == name),
+            AssignedVariables::Nothing => program.builtin.declares,
+            AssignedVariables::Arguments => true,
+            AssignedVariables::ByOption(name) => fields.get(1).is_some_and(|option| option.text == name),
         });
         if sets && fields.iter().skip(1).any(names_unknown) {
             self.state.options.has_sourced = true;

@@ -5,7 +5,7 @@
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
-use crate::glob::{Glob, Kind};
+use crate::glob::{Glob, GlobKind};
 use crate::programs::batches::GIVEN;
 use crate::syntax::parser::is_name;
 use crate::{Access, Effect, SimpleCommand, Target};
@@ -64,7 +64,8 @@ impl Analyzer<'_> {
             let (Target::Path(path) | Target::Tree(path)) = &effect.target else { return false };
             let name = path.rsplit('/').next().unwrap_or(path);
             let is_meant = effect.access != Access::Read && name.starts_with(['-', '+', ':']);
-            is_meant && Glob::new(pattern, Kind::Path).is_ok_and(|glob| glob.matches(name).unwrap_or(true))
+            is_meant
+                && Glob::new(pattern, GlobKind::Path).is_ok_and(|glob| glob.matches(name).unwrap_or(true))
         };
         self.script.effects.iter().any(is_made)
     }

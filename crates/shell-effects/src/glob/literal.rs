@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::program::{Kind, end_of_alternatives, end_of_class};
+use super::program::{GlobKind, end_of_alternatives, end_of_class};
 
 /// Whether a character has a special meaning in a pattern.
 fn is_special(byte: u8) -> bool {
@@ -128,7 +128,7 @@ impl FirstCharacters {
 }
 
 /// Whether the text cannot match, because it does not contain the literal parts of the pattern in their order.
-pub(super) fn rules_out(pattern: &str, head: usize, kind: Kind, text: &str) -> bool {
+pub(super) fn rules_out(pattern: &str, head: usize, kind: GlobKind, text: &str) -> bool {
     if head == 0 && !could_start(pattern, text, false, false) {
         return true;
     }
@@ -213,7 +213,7 @@ pub(super) fn end_of_alternative(pattern: &str, mut at: usize) -> usize {
 }
 
 /// The rest after the special character or group that a pattern starts with.
-fn after_special(pattern: &str, kind: Kind) -> &str {
+fn after_special(pattern: &str, kind: GlobKind) -> &str {
     let end = match pattern.chars().next() {
         Some('[') => end_of_class(pattern, 1),
         Some('{') => end_of_alternatives(pattern, 1),
@@ -222,5 +222,5 @@ fn after_special(pattern: &str, kind: Kind) -> &str {
     };
     let rest = pattern.get(end..).unwrap_or_default();
     // In a path, `**/` also matches nothing.
-    if kind == Kind::Path { rest.strip_prefix('/').unwrap_or(rest) } else { rest }
+    if kind == GlobKind::Path { rest.strip_prefix('/').unwrap_or(rest) } else { rest }
 }

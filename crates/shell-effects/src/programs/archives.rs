@@ -7,7 +7,7 @@ use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::batches;
 use crate::programs::program::{Program, special};
-use crate::{Access, Brought};
+use crate::{Access, AdditionalFiles};
 
 #[rustfmt::skip]
 pub(crate) const ARCHIVES: &[Program] = &[
@@ -260,7 +260,7 @@ pub(crate) fn extracted(
     directory: Option<&Field>,
     archive: Option<&Field>,
 ) {
-    let brings = Brought { directory: true, names: false };
+    let brings = AdditionalFiles { directory: true, names: false };
     match directory.filter(|directory| directory.text != ".") {
         Some(directory) => analyzer.bringing(brings, |analyzer| {
             analyzer.touch_tree(Access::Write, directory, call.command);

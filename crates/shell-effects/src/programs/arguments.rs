@@ -82,28 +82,28 @@ pub(crate) struct Call<'a> {
 
 /// How a described flag takes its value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Takes {
+pub(crate) enum ValueForm {
     Nothing,
     Next,
     Attached,
 }
 
-pub(crate) fn takes(flags: &str, name: &str) -> Takes {
+pub(crate) fn value_form(flags: &str, name: &str) -> ValueForm {
     for flag in flags.split_ascii_whitespace() {
         if let Some(rest) = flag.strip_prefix(name) {
             match rest.bytes().next() {
-                Some(b'=') => return Takes::Next,
-                Some(b'?') => return Takes::Attached,
+                Some(b'=') => return ValueForm::Next,
+                Some(b'?') => return ValueForm::Attached,
                 _ => {}
             }
         }
     }
-    Takes::Nothing
+    ValueForm::Nothing
 }
 
 /// Whether this flag takes the next word as its value.
 pub(crate) fn takes_next(flags: &str, name: &str) -> bool {
-    takes(flags, name) == Takes::Next
+    value_form(flags, name) == ValueForm::Next
 }
 
 /// The described name of a long flag that may be abbreviated.
@@ -181,20 +181,20 @@ fn long(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments)
         return false;
     }
     let name = full_name(flags, &field.text);
-    let value = if takes(flags, name) == Takes::Next { next } else { None };
+    let value = if value_form(flags, name) == ValueForm::Next { next } else { None };
     found.flags.push((name.to_owned(), value.cloned()));
     value.is_some()
 }
 
 /// `-abc`, `-ovalue`, `-o value`, or one long name after a single dash. Returns whether the next word was taken.
 fn short(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments) -> bool {
-    if field.text.len() > 2 && takes(flags, &field.text) == Takes::Next {
+    if field.text.len() > 2 && value_form(flags, &field.text) == ValueForm::Next {
         found.flags.push((field.text.clone(), next.cloned()));
         return next.is_some();
     }
     if has_long_names(flags) {
         let name = field.text.split('=').next().unwrap_or_default();
-        let takes_next = !field.text.contains('=') && takes(flags, name) == Takes::Next;
+        let takes_next = !field.text.contains('=') && value_form(flags, name) == ValueForm::Next;
         let value = field.text.split_once('=').map(|(_, value)| field.with(value));
         let value = if takes_next { next.cloned() } else { value };
         found.flags.push((name.to_owned(), value));
@@ -202,7 +202,7 @@ fn short(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments
     }
     if let Some((name, value)) = field.text.split_once('=')
         && name.len() > 2
-        && takes(flags, name) == Takes::Next
+        && value_form(flags, name) == ValueForm::Next
     {
         found.flags.push((name.to_owned(), Some(field.with(value))));
         return false;
@@ -211,13 +211,13 @@ fn short(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments
     for (at, c) in chars {
         let name = format!("-{c}");
         let rest = field.text.get(at + c.len_utf8()..).unwrap_or_default();
-        match takes(flags, &name) {
-            Takes::Nothing => found.flags.push((name, None)),
-            Takes::Next if rest.is_empty() => {
+        match value_form(flags, &name) {
+            ValueForm::Nothing => found.flags.push((name, None)),
+            ValueForm::Next if rest.is_empty() => {
                 found.flags.push((name, next.cloned()));
                 return next.is_some();
             }
-            Takes::Next | Takes::Attached => {
+            ValueForm::Next | ValueForm::Attached => {
                 let value = Some(field.with(rest)).filter(|value| !value.text.is_empty());
                 found.flags.push((name, value));
                 return false;

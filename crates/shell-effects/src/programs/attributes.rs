@@ -11,7 +11,7 @@ pub(crate) fn without_attributes(interpreter: &str, text: &str) -> String {
     let (code, given) = text.split_once(END).unwrap_or((text, ""));
     let plain = match code_reading::language_of(interpreter) {
         Some(kind @ (SourceLanguage::Python | SourceLanguage::JavaScript)) => {
-            Scanner::new(kind, code).plain()
+            AttributeScanner::new(kind, code).plain()
         }
         _ => None,
     };
@@ -29,15 +29,15 @@ const UNCLEAR_JAVASCRIPT: &[&str] = &["<!--", "-->", "</"];
 const FORMATTED: &[&str] = &["f", "fr", "rf", "t", "tr", "rt"];
 
 /// Looks at one part of code after another. Each method is None where it is not certain what is a text.
-struct Scanner<'c> {
+struct AttributeScanner<'c> {
     kind: SourceLanguage,
     rest: &'c str,
     plain: String,
 }
 
-impl<'c> Scanner<'c> {
-    fn new(kind: SourceLanguage, code: &'c str) -> Scanner<'c> {
-        Scanner { kind, rest: code, plain: String::with_capacity(code.len()) }
+impl<'c> AttributeScanner<'c> {
+    fn new(kind: SourceLanguage, code: &'c str) -> AttributeScanner<'c> {
+        AttributeScanner { kind, rest: code, plain: String::with_capacity(code.len()) }
     }
 
     fn plain(mut self) -> Option<String> {

@@ -5,8 +5,8 @@ use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
 use crate::glob::escaped;
 use crate::programs::arguments::{Call, Flags};
-use crate::programs::program::{Deletes, Output, Program, each, special, trees};
-use crate::{Access, Brought, Target};
+use crate::programs::program::{DeletedFiles, Output, Program, each, special, trees};
+use crate::{Access, AdditionalFiles, Target};
 
 const MV: Flags = "-t= -S= --target-directory= --suffix= --backup?";
 
@@ -25,9 +25,9 @@ pub(crate) const FILES: &[Program] = &[
     each(&["mkdir", "md"], "-m= --mode=", Access::MakeDirectory, 0).output(Output::Nothing).keeps_paths(),
     special(&["mv"], MV, copy).output(Output::Nothing),
     special(&["file-rename", "prename", "rename", "rename.ul"], "", rename),
-    special(&["rm"], "", remove).output(Output::Nothing).deletes(Deletes::Operands),
+    special(&["rm"], "", remove).output(Output::Nothing).deletes(DeletedFiles::Operands),
     each(&["rmdir"], "", Access::Delete, 0),
-    each(&["shred", "wipe"], "-n= -s= --iterations= --size=", Access::Write, 0).deletes(Deletes::Operands),
+    each(&["shred", "wipe"], "-n= -s= --iterations= --size=", Access::Write, 0).deletes(DeletedFiles::Operands),
     each(&["touch"], "-d= -t= -r=r --date= --reference=r --time=", Access::Write, 0).output(Output::Nothing).keeps_paths(),
     each(&["fallocate"], "-l= -o= --length= --offset=", Access::Write, 0),
     each(&["truncate"], "-s= -r=r --size= --reference=r", Access::Write, 0),
@@ -247,7 +247,7 @@ pub(crate) fn written(
     source: &Field,
     destination: &Destination<'_>,
 ) {
-    let brings = Brought { directory: may_bring_directory(analyzer, call, source), names: false };
+    let brings = AdditionalFiles { directory: may_bring_directory(analyzer, call, source), names: false };
     analyzer.bringing(brings, |analyzer| written_there(analyzer, call, source, destination));
 }
 
@@ -325,7 +325,7 @@ fn other_names(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, tar
     if !target.is_literal() {
         return;
     }
-    let brings = Brought { directory: may_bring_directory(analyzer, call, source), names: true };
+    let brings = AdditionalFiles { directory: may_bring_directory(analyzer, call, source), names: true };
     let directory = target.text.trim_end_matches('/');
     for name in names {
         let written = format!("{directory}/{}", source.shown().rsplit('/').next().unwrap_or_default());

@@ -3,10 +3,10 @@
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{SEARCHED, Stream, found};
-use crate::glob::{Glob, Kind, escaped};
+use crate::glob::{Glob, GlobKind, escaped};
 use crate::programs::arguments::Call;
 use crate::programs::batches::replaced;
-use crate::programs::expression::{Expression, FindAction, Limits};
+use crate::programs::expression::{Expression, FindAction, FindConditions};
 use crate::{Access, Target};
 
 pub(crate) fn find(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
@@ -62,7 +62,7 @@ fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>
         match action {
             FindAction::Delete => {
                 // Only an empty directory is deleted.
-                let is_any = |limits: &Limits| limits.name.is_none() && limits.path.is_none();
+                let is_any = |limits: &FindConditions| limits.name.is_none() && limits.path.is_none();
                 if files.iter().all(|limits| limits.is_directory && is_any(limits)) {
                     continue;
                 }
@@ -105,7 +105,7 @@ fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>
 }
 
 /// What a search from a root finds.
-fn below(root: &Field, limits: &Limits, asked_for: &[&str], targets: &mut Vec<Target>) {
+fn below(root: &Field, limits: &FindConditions, asked_for: &[&str], targets: &mut Vec<Target>) {
     match root.kind {
         FieldKind::Unknown => targets.push(Target::Unknown(root.text.clone())),
         FieldKind::Tree => targets.push(Target::Unknown(root.shown())),
@@ -123,7 +123,7 @@ fn below(root: &Field, limits: &Limits, asked_for: &[&str], targets: &mut Vec<Ta
     }
 }
 
-fn below_literal(root: &str, limits: &Limits, asked_for: &[&str], targets: &mut Vec<Target>) {
+fn below_literal(root: &str, limits: &FindConditions, asked_for: &[&str], targets: &mut Vec<Target>) {
     let folder = root.trim_end_matches('/');
     let prefix = if folder == "." { String::new() } else { format!("{}/", escaped(folder)) };
     let name = limits.name.as_deref();
@@ -146,7 +146,7 @@ fn below_literal(root: &str, limits: &Limits, asked_for: &[&str], targets: &mut 
         }
     }
     let is_found = |pattern: &str, text: &str| {
-        Glob::new(pattern, Kind::Name).ok().and_then(|glob| glob.matches(text)).unwrap_or(true)
+        Glob::new(pattern, GlobKind::Name).ok().and_then(|glob| glob.matches(text)).unwrap_or(true)
     };
     let own_name = folder.rsplit('/').next().unwrap_or(folder);
     if name.is_none_or(|name| is_found(name, own_name))

@@ -5,7 +5,7 @@ mod candidates;
 mod computed;
 mod notations;
 mod runners;
-mod texts;
+mod text_arguments;
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
@@ -15,14 +15,14 @@ use crate::programs::inline_calls::notations::{
     written_directories,
 };
 use crate::programs::inline_calls::runners::{MOVED, RUNNERS, Runner, RunnerArguments};
-use crate::programs::inline_calls::texts::{Arguments, literal};
+use crate::programs::inline_calls::text_arguments::{TextArguments, literal};
 use crate::programs::languages::SourceLanguage;
 use crate::{Access, Doubt};
 
 pub(crate) use crate::programs::inline_calls::candidates::piped_name;
 pub(crate) use crate::programs::inline_calls::computed::computed;
 pub(crate) use crate::programs::inline_calls::notations::with_make_variables;
-pub(crate) use crate::programs::inline_calls::texts::{joined_texts, json_values};
+pub(crate) use crate::programs::inline_calls::text_arguments::{joined_texts, json_values};
 
 /// Further calls of one code are not looked at, which is a doubt.
 const MAX_CALLS: usize = 512;
@@ -422,7 +422,7 @@ fn call(takes: RunnerArguments, rest: &str) -> Option<InlineCall> {
         None if rest.starts_with(['"', '\'', '`']) => rest,
         None => return None,
     };
-    let arguments = Arguments::read(rest);
+    let arguments = TextArguments::read(rest);
     let mut words = arguments.words;
     if takes == RunnerArguments::ModeNameAndWords && !words.is_empty() {
         words.remove(0);

@@ -7,7 +7,7 @@ use crate::programs::arguments::{Arguments, Call, Flags};
 use crate::programs::files::{Destination, written};
 use crate::programs::program::{Program, special};
 use crate::programs::start_up;
-use crate::{Access, Brought, percent_decoded};
+use crate::{Access, AdditionalFiles, percent_decoded};
 
 const CURL: Flags = "--next! --preproxy=c --socks4=c --socks4a=c --socks5=c --socks5-hostname=c --connect-to=c --abstract-unix-socket=c --engine=c --doh-url=c --quote=c --ssl-sessions=w --keylog=w -o= -d= -F= -T=r -K=f -c=w -D=w -b= -H= -X= -u= -A= -e= -x=c -m= -w= -E=r -U= -r= -C= -y= -Y= -z= -Q=c \
     -t= -P= --output= --data= --data-ascii= --data-binary= --data-raw= --data-urlencode= --json= --form= \
@@ -281,7 +281,7 @@ fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if is_whole {
         analyzer.touch_tree(Access::Write, target, call.command);
         // What has no slash at its end comes into the target under its own name.
-        let brings = Brought { directory: true, names: false };
+        let brings = AdditionalFiles { directory: true, names: false };
         for source in sources {
             let name = source.text.rsplit([':', '/']).next().unwrap_or_default();
             let place = if matches!(name, "" | "." | "..") {

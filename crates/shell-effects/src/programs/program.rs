@@ -24,7 +24,7 @@ pub struct Program {
     /// leading `+` that choose a toolchain.
     pub(crate) subcommand_options: Option<Flags>,
     pub(crate) subcommands: &'static [Subcommand],
-    pub(crate) deletes: Deletes,
+    pub(crate) deletes: DeletedFiles,
     pub(crate) builtin: Builtin,
     /// Whether it is a shell that quotes words like `sh`.
     pub(crate) quotes_like_sh: bool,
@@ -64,7 +64,7 @@ impl std::fmt::Debug for Program {
 
 /// The operands that a program deletes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Deletes {
+pub(crate) enum DeletedFiles {
     Nothing,
     Operands,
     /// Files below its directories, which come before its conditions (`find`).
@@ -78,13 +78,13 @@ pub(crate) struct Builtin {
     pub(crate) declares: bool,
     /// Whether it evaluates an array index in its arguments, including a quoted substitution.
     pub(crate) evaluates: bool,
-    pub(crate) sets: Sets,
+    pub(crate) sets: AssignedVariables,
     pub(crate) controls: Control,
 }
 
 /// Whether a builtin sets variables that its arguments name, besides those that it declares.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Sets {
+pub(crate) enum AssignedVariables {
     Nothing,
     Arguments,
     /// The one after this option.
@@ -330,11 +330,11 @@ impl Program {
             output: Output::Unknown,
             subcommand_options: None,
             subcommands: &[],
-            deletes: Deletes::Nothing,
+            deletes: DeletedFiles::Nothing,
             builtin: Builtin {
                 declares: false,
                 evaluates: false,
-                sets: Sets::Nothing,
+                sets: AssignedVariables::Nothing,
                 controls: Control::Never,
             },
             quotes_like_sh: false,
@@ -394,7 +394,7 @@ impl Program {
         self
     }
 
-    pub(crate) const fn deletes(mut self, deletes: Deletes) -> Program {
+    pub(crate) const fn deletes(mut self, deletes: DeletedFiles) -> Program {
         self.deletes = deletes;
         self
     }
@@ -421,7 +421,7 @@ impl Program {
         self
     }
 
-    pub(crate) const fn sets(mut self, sets: Sets) -> Program {
+    pub(crate) const fn sets(mut self, sets: AssignedVariables) -> Program {
         self.builtin.sets = sets;
         self
     }
@@ -532,8 +532,8 @@ pub(crate) const fn trees(
     Program::new(names).options(options).action(Action::Trees(access, skipped)).deletes(deleting(access))
 }
 
-const fn deleting(access: Access) -> Deletes {
-    if matches!(access, Access::Delete) { Deletes::Operands } else { Deletes::Nothing }
+const fn deleting(access: Access) -> DeletedFiles {
+    if matches!(access, Access::Delete) { DeletedFiles::Operands } else { DeletedFiles::Nothing }
 }
 
 /// Its own code knows what it does.

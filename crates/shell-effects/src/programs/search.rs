@@ -8,7 +8,7 @@ use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::batches::replaced;
 use crate::programs::expression::name_pattern;
 use crate::programs::find;
-use crate::programs::program::{Deletes, Program, special};
+use crate::programs::program::{DeletedFiles, Program, special};
 use crate::{Access, Target};
 
 const FD: Flags = "-e= -t= -E= -d= -S= -o= -c= -j= --extension= --type= --exclude= --max-depth= --min-depth= --size= --owner= \
@@ -31,7 +31,7 @@ pub(crate) const SEARCH: &[Program] = &[
     search(&["egrep", "fgrep", "grep", "pcregrep", "rgrep", "zgrep"], GREP).keeps_paths(),
     special(&["ast-grep"], "", ast_grep),
     special(&["fd", "fdfind"], FD, fd),
-    special(&["find"], "", find::find).deletes(Deletes::Found),
+    special(&["find"], "", find::find).deletes(DeletedFiles::Found),
 ];
 
 /// Its first operand is a pattern, unless an option gives that. It reads the other operands as files.

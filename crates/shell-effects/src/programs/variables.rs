@@ -30,17 +30,17 @@ pub(crate) enum VariableUse {
 }
 
 /// A variable. A `*` in its name stands for any characters; of options, they are a subcommand.
-struct Variable {
+struct KnownVariable {
     names: &'static [&'static str],
     usage: VariableUse,
 }
 
-const fn variables(names: &'static [&'static str], usage: VariableUse) -> Variable {
-    Variable { names, usage }
+const fn variables(names: &'static [&'static str], usage: VariableUse) -> KnownVariable {
+    KnownVariable { names, usage }
 }
 
 #[rustfmt::skip]
-const VARIABLES: &[Variable] = &[
+const VARIABLES: &[KnownVariable] = &[
     variables(&[
         "AWS_PAGER", "BAT_PAGER", "BROWSER", "BUNDLER_EDITOR", "CVSEDITOR", "CVS_RSH", "DELTA_PAGER", "EDITOR", "FCEDIT", "FZF_CTRL_T_COMMAND",
         "FZF_DEFAULT_COMMAND", "GEM_EDITOR", "GH_BROWSER", "GH_EDITOR", "GH_PAGER", "GIT_ASKPASS", "GIT_EDITOR", "GIT_EXTERNAL_DIFF", "GIT_PAGER",

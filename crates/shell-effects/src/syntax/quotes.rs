@@ -173,7 +173,7 @@ pub(crate) fn arithmetic(text: &str) -> Arithmetic {
 const MAX_INDEX: usize = 1024;
 
 /// What follows a name and `[` at the start of a command.
-pub(crate) enum Index {
+pub(crate) enum ArrayIndex {
     /// An index up to the `]` at this position, then `=` or `+=`.
     Closed(usize),
     /// The same with blanks or operators in the index.
@@ -185,20 +185,20 @@ pub(crate) enum Index {
 }
 
 /// Where the index at the start of a text ends.
-pub(crate) fn index(text: &str) -> Index {
+pub(crate) fn index(text: &str) -> ArrayIndex {
     let bytes = text.as_bytes();
     let mut closing: Vec<u8> = Vec::new();
     let mut is_plain = true;
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         if at > MAX_INDEX {
-            return Index::TooLong;
+            return ArrayIndex::TooLong;
         }
         match byte {
             b'\\' => at += 1,
             b'\'' | b'"' | b'`' => {
                 let rest = bytes.get(at + 1..).unwrap_or_default();
-                let Some(length) = rest.iter().position(|next| next == byte) else { return Index::None };
+                let Some(length) = rest.iter().position(|next| next == byte) else { return ArrayIndex::None };
                 at += length + 1;
             }
             b'[' => closing.push(b']'),
@@ -216,8 +216,8 @@ pub(crate) fn index(text: &str) -> Index {
         at += 1;
     }
     match bytes.get(at + 1..).unwrap_or_default() {
-        [b'=', ..] | [b'+', b'=', ..] if is_plain => Index::Closed(at),
-        [b'=', ..] | [b'+', b'=', ..] => Index::Ambiguous,
-        _ => Index::None,
+        [b'=', ..] | [b'+', b'=', ..] if is_plain => ArrayIndex::Closed(at),
+        [b'=', ..] | [b'+', b'=', ..] => ArrayIndex::Ambiguous,
+        _ => ArrayIndex::None,
     }
 }

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use crate::Doubt;
 
-pub(crate) type List = Vec<Item>;
+pub(crate) type List = Vec<AndOrList>;
 
 /// Pipelines joined by `&&` and `||`.
 #[derive(Debug, Eq, PartialEq)]
-pub(crate) struct Item {
+pub(crate) struct AndOrList {
     pub(crate) first: Pipeline,
     pub(crate) rest: Vec<(Join, Pipeline)>,
     /// Whether `!` precedes one of the pipelines.

@@ -9,7 +9,7 @@ use crate::programs::arguments::{self, Call};
 use crate::programs::files;
 use crate::programs::patches::{self, PatchNames};
 use crate::programs::table;
-use crate::{Access, Brought, Extent, Target};
+use crate::{Access, AdditionalFiles, Extent, Target};
 
 /// Options of `git apply` and `git am` that do not change which files they modify.
 #[rustfmt::skip]
@@ -200,7 +200,7 @@ impl GitCall {
     pub(super) fn checkout_index(&self, analyzer: &mut Analyzer<'_>) {
         match self.arguments.value(&["--prefix"]) {
             Some(prefix) => {
-                let brings = Brought { directory: true, names: false };
+                let brings = AdditionalFiles { directory: true, names: false };
                 analyzer
                     .bringing(brings, |analyzer| analyzer.touch_tree(Access::Write, prefix, self.command));
             }
@@ -324,7 +324,7 @@ impl GitCall {
         self.connects(analyzer);
         self.settings(analyzer);
         for directory in self.arguments.values(&["--separate-git-dir"]) {
-            let brings = Brought { directory: true, names: false };
+            let brings = AdditionalFiles { directory: true, names: false };
             analyzer.bringing(brings, |analyzer| analyzer.touch(Access::Write, directory, self.command));
         }
         self.arguments.values(&["--template"]).for_each(|template| analyzer.template(template));
@@ -379,7 +379,7 @@ impl GitCall {
             }
             _ => return,
         };
-        let brings = Brought { directory: self.subcommand != "init", names: false };
+        let brings = AdditionalFiles { directory: self.subcommand != "init", names: false };
         analyzer.bringing(brings, |analyzer| analyzer.touch(Access::MakeDirectory, &directory, self.command));
     }
 }

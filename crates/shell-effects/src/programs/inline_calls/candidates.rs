@@ -5,7 +5,7 @@ use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::Field;
-use crate::programs::inline_calls::texts::literal;
+use crate::programs::inline_calls::text_arguments::literal;
 use crate::programs::inline_calls::{InlineCall, MAX_CALLS};
 use crate::programs::languages::SourceLanguage;
 

@@ -26,7 +26,7 @@ const MAX_TOTAL: usize = 256 << 10;
 
 /// What code computes.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Computed {
+pub(crate) struct ComputedTexts {
     /// Texts that are not in the code as they are.
     pub(crate) texts: Vec<String>,
     /// Patterns whose matches the code asks for.
@@ -40,7 +40,7 @@ pub(crate) struct Computed {
 }
 
 /// What code computes, as far as it can be known without running it.
-pub(crate) fn computed(code: &str) -> Computed {
+pub(crate) fn computed(code: &str) -> ComputedTexts {
     let mut found = of_code(code);
     // Texts may be code, and addresses of files.
     for text in tokens(code, 0).iter().filter_map(Token::text) {
@@ -55,7 +55,7 @@ pub(crate) fn computed(code: &str) -> Computed {
     found
 }
 
-fn of_code(code: &str) -> Computed {
+fn of_code(code: &str) -> ComputedTexts {
     let mut items = tokens(code, 0);
     let written: HashSet<String> = items.iter().filter_map(Token::text).map(str::to_owned).collect();
     let mut is_cut = false;
@@ -79,7 +79,7 @@ fn of_code(code: &str) -> Computed {
     let mut patterns = patterns(&items);
     patterns.extend(listed(&items, &["fsdir"], SQL_READING));
     let removed = listed(&items, WALKING, DELETING);
-    Computed { texts, patterns, removed, opens_hidden: opens_hidden(&items), is_cut }
+    ComputedTexts { texts, patterns, removed, opens_hidden: opens_hidden(&items), is_cut }
 }
 
 /// What names were last set to.

@@ -7,15 +7,15 @@ use crate::programs::inline_calls::is_part;
 
 /// The arguments of a call, as far as they are texts. Named arguments and other values at the end are left out.
 #[derive(Default)]
-pub(super) struct Arguments {
+pub(super) struct TextArguments {
     pub(super) words: Vec<Field>,
     /// Whether the first one is a list of words.
     pub(super) is_list: bool,
 }
 
-impl Arguments {
-    pub(super) fn read(mut rest: &str) -> Arguments {
-        let mut arguments = Arguments::default();
+impl TextArguments {
+    pub(super) fn read(mut rest: &str) -> TextArguments {
+        let mut arguments = TextArguments::default();
         let mut word: Option<FieldBuilder> = None;
         let (mut depth, mut is_named) = (0_usize, false);
         while let Some(c) = rest.chars().next() {
