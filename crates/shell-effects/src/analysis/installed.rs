@@ -4,8 +4,9 @@ use crate::Base;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
 use crate::glob::escaped;
+use crate::programs::languages::SourceLanguage;
 
-/// What the code of `python -c` prints of a module.
+/// The path of a module that the code of `python -c` prints.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ModulePath {
     File,
@@ -21,7 +22,7 @@ impl Analyzer<'_> {
         let (program, arguments) = command.split_once(' ').unwrap_or((command, ""));
         let is_listed =
             || self.program(program).is_some_and(|program| program.installed.contains(&arguments));
-        let module = || self.prints_module(command);
+        let module = || self.module_path(command);
         if part.start > 0 || rest.contains("..") || !self.is_installed(program) {
             None
         } else if rest.is_empty() {
@@ -33,8 +34,8 @@ impl Analyzer<'_> {
         }
     }
 
-    /// What `python3 -c 'import x; print(x.__file__)'` prints about a module that is not part of the project.
-    fn prints_module(&self, command: &str) -> Option<ModulePath> {
+    /// What `python3 -c 'import x; print(x.__file__)'` prints, if the module is not part of the project.
+    fn module_path(&self, command: &str) -> Option<ModulePath> {
         let (program, code) = command.split_once(" -c ")?;
         let code = code.trim();
         let quote = code.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
@@ -50,7 +51,8 @@ impl Analyzer<'_> {
         };
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
         let is_meant = |name: &&str| *name == module || matches!(*name, "os" | "sys");
-        let is_python = matches!(program, "python" | "python3");
+        let is_python =
+            self.program(program).is_some_and(|program| program.language == Some(SourceLanguage::Python));
         let is_plain = is_python
             && module.chars().all(is_name)
             && modules.contains(&module)

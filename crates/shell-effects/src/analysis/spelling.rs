@@ -13,7 +13,8 @@ use crate::{Access, Effect, SimpleCommand, Target};
 /// Longer texts may be anything.
 const MAX_TEXT: usize = 4096;
 
-/// Programs that turn one text into another, unseen text.
+/// What turns a text into another one that is not seen: programs, and functions and escapes in code. It is searched in text, so
+/// it is no column of the table of programs.
 const DECODERS: &[&str] =
     &["base64", "base32", "xxd", "chr(", "fromCharCode", "\\x", "\\0", "\\u", "\\5", "unhexlify", "fromhex"];
 

@@ -4,7 +4,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::environment::ArchiveFormat;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
-use crate::programs::arguments::{self, Call, Flags};
+use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::batches;
 use crate::programs::program::{Program, special};
 use crate::{Access, AdditionalFiles};
@@ -30,7 +30,7 @@ const TAR: Flags = "-f= -C= -T= -X=r -I= -b= -g=w -F= -H= -K= -L= -N= -V= --file
     --starting-file= --suffix= --sort= --blocking-factor= --volno-file=w --index-file=w --owner-map=r --group-map=r";
 
 /// Options of tar with a command for a shell.
-const COMMANDS: &[&str] = &[
+const TAR_COMMANDS: &[&str] = &[
     "-F",
     "-I",
     "--info-script",
@@ -41,6 +41,24 @@ const COMMANDS: &[&str] = &[
     "--use-compress-program",
 ];
 
+/// What tar does with the members of an archive. Long options may be abbreviated.
+#[derive(Clone, Copy)]
+struct TarMode {
+    creates: bool,
+    extracts: bool,
+}
+
+impl TarMode {
+    fn of(arguments: &Arguments) -> TarMode {
+        let long = ["--create", "--append", "--update", "--concatenate"];
+        TarMode {
+            creates: arguments.has(&["-c", "-r", "-u", "-A"])
+                || long.iter().any(|name| arguments.has_long(name)),
+            extracts: arguments.has(&["-x", "--get"]) || arguments.has_long("--extract"),
+        }
+    }
+}
+
 fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     // The old style `tar xzf FILE`: the flags take their values in turn.
     let mut arguments = arguments::parse(TAR, &dashed(call.fields.get(1..).unwrap_or_default()));
@@ -50,9 +68,33 @@ fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.reads(list, call.command);
         members.extend(analyzer.listed_in(list));
     }
+    tar_commands(analyzer, &arguments);
+    let mode = TarMode::of(&arguments);
     let archive = arguments.value(&["-f", "--file"]);
+    if let Some(archive) = archive.filter(|archive| archive.text != "-") {
+        analyzer.touch(if mode.creates { Access::Write } else { Access::Read }, archive, call.command);
+    }
     let directory = arguments.value(&["-C", "--directory"]);
-    for code in arguments.values(COMMANDS) {
+    analyzer.in_directory(directory, |analyzer| {
+        tar_members(analyzer, call, &arguments, mode, &members);
+    });
+    if !mode.extracts || arguments.has(&["-O", "--to-stdout"]) {
+        return;
+    }
+    analyzer.in_directory(directory, |analyzer| renamed_to(analyzer, &arguments, call.command));
+    let renames = arguments.has(&["--transform", "--xform"]);
+    if members.is_empty() || renames {
+        let strip = stripped_directories(analyzer, &arguments);
+        let unpacked = Extraction { directory, archive, format: ArchiveFormat::Tar, strip };
+        if !looked_into(analyzer, call, &unpacked) {
+            extracted(analyzer, call, directory, archive);
+        }
+    }
+}
+
+/// The commands in the options of tar.
+fn tar_commands(analyzer: &mut Analyzer<'_>, arguments: &Arguments) {
+    for code in arguments.values(TAR_COMMANDS) {
         analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
     }
     for action in arguments.values(&["--checkpoint-action"]) {
@@ -63,51 +105,48 @@ fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.doubt_script("tar");
         }
     }
-    // Long options may be abbreviated.
-    let creates = arguments.has(&["-c", "-r", "-u", "-A"])
-        || ["--create", "--append", "--update", "--concatenate"].iter().any(|name| arguments.has_long(name));
-    let extracts = arguments.has(&["-x", "--get"]) || arguments.has_long("--extract");
+}
+
+/// The members that tar packs or unpacks by their names.
+fn tar_members(
+    analyzer: &mut Analyzer<'_>,
+    call: &Call<'_>,
+    arguments: &Arguments,
+    mode: TarMode,
+    members: &[Field],
+) {
     let has_patterns = arguments.has_long("--wildcards");
-    if let Some(archive) = archive.filter(|archive| archive.text != "-") {
-        analyzer.touch(if creates { Access::Write } else { Access::Read }, archive, call.command);
-    }
-    analyzer.in_directory(directory, |analyzer| {
-        for member in &members {
-            if creates {
-                analyzer.touch_tree(Access::Read, member, call.command);
-                let removes = arguments.has(&["--remove-files"])
-                    || analyzer.state.exports.values("TAR_OPTIONS").any(|more| more.contains("--remove-f"));
-                if removes {
-                    analyzer.touch_tree(Access::Delete, member, call.command);
-                }
-            } else if extracts {
-                unpacked_member(analyzer, call, member, has_patterns);
+    let removes = mode.creates
+        && (arguments.has(&["--remove-files"])
+            || analyzer.state.exports.values("TAR_OPTIONS").any(|more| more.contains("--remove-f")));
+    for member in members {
+        if mode.creates {
+            analyzer.touch_tree(Access::Read, member, call.command);
+            if removes {
+                analyzer.touch_tree(Access::Delete, member, call.command);
             }
+        } else if mode.extracts {
+            unpacked_member(analyzer, call, member, has_patterns);
         }
-    });
-    let to_output = arguments.has(&["-O", "--to-stdout"]);
-    let renames = arguments.has(&["--transform", "--xform"]);
-    if extracts && !to_output {
-        analyzer.in_directory(directory, |analyzer| renamed_to(analyzer, &arguments, call.command));
     }
-    if !extracts || !members.is_empty() && !renames || to_output {
-        return;
-    }
+}
+
+/// How many directories at the start of a name tar leaves out. None if its options may change names in other ways.
+fn stripped_directories(analyzer: &Analyzer<'_>, arguments: &Arguments) -> Option<usize> {
     let is_plain = arguments.flags.iter().all(|(flag, _)| PLAIN_TAR.contains(&flag.as_str()))
         && [["-C", "--directory"].as_slice(), &["-f", "--file"], &["--strip-components"]]
             .iter()
             .all(|names| arguments.values(names).count() < 2)
         && !analyzer.may_be_given(&["TAR_OPTIONS", "GZIP"]);
-    let strip = arguments.value(&["--strip-components"]).map_or(Ok(0), |strip| strip.text.parse::<usize>());
-    let strip = if is_plain { strip.ok() } else { None };
-    let unpacked = Extraction { directory, archive, format: ArchiveFormat::Tar, strip };
-    if !looked_into(analyzer, call, &unpacked) {
-        extracted(analyzer, call, directory, archive);
+    match arguments.value(&["--strip-components"]) {
+        _ if !is_plain => None,
+        Some(count) => count.text.parse().ok(),
+        None => Some(0),
     }
 }
 
 /// The directories that `--transform s,FROM,TO,` puts before names.
-fn renamed_to(analyzer: &mut Analyzer<'_>, arguments: &arguments::Arguments, command: usize) {
+fn renamed_to(analyzer: &mut Analyzer<'_>, arguments: &Arguments, command: usize) {
     for change in arguments.values(&["--transform", "--xform"]) {
         for change in change.text.split(';') {
             let Some(rest) = change.trim().strip_prefix('s') else { continue };

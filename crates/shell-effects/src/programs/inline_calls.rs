@@ -17,6 +17,7 @@ use crate::programs::inline_calls::notations::{
 use crate::programs::inline_calls::runners::{MOVED, RUNNERS, Runner, RunnerArguments};
 use crate::programs::inline_calls::text_arguments::{TextArguments, literal};
 use crate::programs::languages::SourceLanguage;
+use crate::programs::table;
 use crate::{Access, Doubt};
 
 pub(crate) use crate::programs::inline_calls::candidates::piped_name;
@@ -222,8 +223,8 @@ impl InlineCall {
             InlineCall::Words(words) => words.iter().map(|word| word.text.as_str()).collect(),
         };
         words.retain(|word| !word.starts_with('-'));
-        let name = words.first().map(|word| word.rsplit('/').next().unwrap_or_default());
-        words.len() == 1 && name.is_some_and(|name| matches!(name, "bash" | "dash" | "ksh" | "sh" | "zsh"))
+        let program = words.first().and_then(|word| table::by_name(table::name_of(word)));
+        words.len() == 1 && program.is_some_and(|program| program.quotes_like_sh)
     }
 
     /// Whether a part of it is unknown.

@@ -40,8 +40,9 @@ fn without_launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
         }
     }
-    let is_container = ["docker", "kubectl", "nerdctl", "oc", "podman"].contains(&call.name);
-    if is_container && call.fields.iter().skip(1).take(2).any(|field| field.text == "cp") {
+    if call.program.copies_from_containers
+        && call.fields.iter().skip(1).take(2).any(|field| field.text == "cp")
+    {
         return analyzer.unknown_program(&copied(call.fields));
     }
     let is_compose = call.name.ends_with("-compose") || is("compose");
@@ -79,8 +80,8 @@ fn changes_package(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// Subcommands that change nothing in the directory that they work in.
-const LOOKING: &[&str] = &[
+/// Subcommands that change nothing in the directory that they work in, whichever program has them.
+const READING_SUBCOMMANDS: &[&str] = &[
     "audit", "config", "env", "help", "info", "list", "ls", "outdated", "test", "version", "vet", "view",
     "why",
 ];
@@ -88,7 +89,7 @@ const LOOKING: &[&str] = &[
 /// A program with many subcommands may change anything in the directory that an option names.
 pub(crate) fn works_elsewhere(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let directories = directories_before(call);
-    if !call.fields.iter().any(|field| LOOKING.contains(&field.text.as_str())) {
+    if !call.fields.iter().any(|field| READING_SUBCOMMANDS.contains(&field.text.as_str())) {
         directories.iter().for_each(|directory| analyzer.touch(Access::Checkout, directory, call.command));
     }
 }

@@ -32,6 +32,8 @@ pub struct Program {
     pub(crate) lacks_arithmetic: bool,
     /// Whether it runs scripts of the package around it.
     pub(crate) runs_package_scripts: bool,
+    /// Whether its `cp` copies files between a container and this machine.
+    pub(crate) copies_from_containers: bool,
     /// Whether a path leads to another file after it.
     pub(crate) paths: PathChange,
     /// The arguments with which it prints a directory of installed programs, which has no secrets.
@@ -340,6 +342,7 @@ impl Program {
             quotes_like_sh: false,
             lacks_arithmetic: false,
             runs_package_scripts: false,
+            copies_from_containers: false,
             paths: PathChange::Unknown,
             installed: &[],
             start_up: &[],
@@ -431,6 +434,12 @@ impl Program {
         self
     }
 
+    /// Its `cp` copies files between a container and this machine.
+    pub(crate) const fn copies_from_containers(mut self) -> Program {
+        self.copies_from_containers = true;
+        self
+    }
+
     /// A path leads to another file after it ran.
     pub(crate) const fn changes_paths(mut self) -> Program {
         self.paths = PathChange::Always;
@@ -469,17 +478,17 @@ impl Program {
         self
     }
 
-    /// The same, and its input is such code where no other is given.
+    /// Like `language`, but its input is such code too, if it has no other.
     pub(crate) const fn interprets(self, language: SourceLanguage) -> Program {
         self.stdin(Stdin::Code).language(language)
     }
 
-    /// Another command follows its options.
     pub(crate) const fn locks(mut self, files: &'static [&'static str]) -> Program {
         self.locks = files;
         self
     }
 
+    /// Another command follows its options.
     pub(crate) const fn ends_at_operand(mut self) -> Program {
         self.ends_at_operand = true;
         self
