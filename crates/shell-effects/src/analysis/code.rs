@@ -312,34 +312,46 @@ impl Analyzer<'_> {
                     self.nothing_known(interpreter, language);
                 }
                 let printed = without_last_backslash(printed);
-                match language {
-                    Language::NewShell => self.scoped(|analyzer| {
-                        analyzer.set_input(Stream::Inherited);
-                        analyzer.new_shell(arguments.to_vec(), |analyzer| {
-                            if let Some(file) = file {
-                                analyzer.names_itself(file, interpreter, &printed.text);
-                            }
-                            analyzer.code(&printed.text, interpreter)
-                        });
-                    }),
-                    Language::ThisShell => self.code(&printed.text, interpreter),
-                    Language::Other if is_wholly_unknown(&printed.text) => {
-                        self.unknown_code(interpreter, printed.text.shown());
-                    }
-                    Language::Other => self.scoped(|analyzer| {
-                        // These read all of their code first: what it runs finds an empty input.
-                        let reads_all = Some(SourceLanguage::Python) == SourceLanguage::of(interpreter)
-                            || Some(SourceLanguage::JavaScript) == SourceLanguage::of(interpreter);
-                        if reads_all {
-                            analyzer.set_input(Stream::Nothing);
-                        }
-                        analyzer.inline_code(interpreter, printed.text.shown());
-                    }),
-                }
+                self.text_as_code(&printed.text, file, interpreter, language, arguments);
             }
             Stream::Files(_) | Stream::HashLines | Stream::Unknown => {
                 self.nothing_known(interpreter, language)
             }
+        }
+    }
+
+    /// Runs a text, which is that of `file` if there is one.
+    fn text_as_code(
+        &mut self,
+        text: &Field,
+        file: Option<Field>,
+        interpreter: &str,
+        language: Language,
+        arguments: &[Field],
+    ) {
+        match language {
+            Language::NewShell => self.scoped(|analyzer| {
+                analyzer.set_input(Stream::Inherited);
+                analyzer.new_shell(arguments.to_vec(), |analyzer| {
+                    if let Some(file) = file {
+                        analyzer.names_itself(file, interpreter, text);
+                    }
+                    analyzer.code(text, interpreter)
+                });
+            }),
+            Language::ThisShell => self.code(text, interpreter),
+            Language::Other if is_wholly_unknown(text) => self.unknown_code(interpreter, text.shown()),
+            Language::Other => self.scoped(|analyzer| {
+                // These read all of their code first: what it runs finds an empty input.
+                let reads_all = matches!(
+                    SourceLanguage::of(interpreter),
+                    Some(SourceLanguage::Python | SourceLanguage::JavaScript)
+                );
+                if reads_all {
+                    analyzer.set_input(Stream::Nothing);
+                }
+                analyzer.inline_code(interpreter, text.shown());
+            }),
         }
     }
 

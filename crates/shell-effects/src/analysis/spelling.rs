@@ -72,7 +72,7 @@ impl Analyzer<'_> {
     }
 }
 
-/// The same for the output of a command, from its words.
+/// Like `spells`, but for the words of a command.
 fn prints_spelled(command: &SimpleCommand) -> bool {
     let quoted = |word: &String| crate::quoted_if_needed(word);
     spells(&command.words.iter().map(quoted).collect::<Vec<_>>().join(" "))
@@ -83,15 +83,8 @@ fn spells(text: &str) -> bool {
     if text.len() > MAX_TEXT || DECODERS.iter().any(|decoder| text.contains(decoder)) {
         return true;
     }
-    let mut words = text.trim_start_matches('(').split_whitespace();
-    if words.next() == Some("git") && words.next() == Some("rev-parse") {
-        let is_printed = |word: &str| {
-            let name = word.split('=').next().unwrap_or(word).trim_end_matches(')');
-            word.starts_with('-') && !REVISION_OPTIONS.contains(&name)
-        };
-        if words.any(is_printed) {
-            return true;
-        }
+    if prints_own_options(text) {
+        return true;
     }
     let is_date = text.contains("date");
     let mut quote = None;
@@ -127,6 +120,18 @@ fn spells(text: &str) -> bool {
         (second, before) = (before, c);
     }
     false
+}
+
+/// Whether `git rev-parse` prints one of its options.
+fn prints_own_options(text: &str) -> bool {
+    let mut words = text.trim_start_matches('(').split_whitespace();
+    if words.next() != Some("git") || words.next() != Some("rev-parse") {
+        return false;
+    }
+    words.any(|word| {
+        let name = word.split('=').next().unwrap_or(word).trim_end_matches(')');
+        word.starts_with('-') && !REVISION_OPTIONS.contains(&name)
+    })
 }
 
 /// Whether a dash after a sign may start a printed option. `--sort=-date` and `tr ' ' '-'` print none.

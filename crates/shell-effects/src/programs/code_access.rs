@@ -162,23 +162,7 @@ fn opens_otherwise(language: SourceLanguage, code: &str) -> bool {
         if language == SourceLanguage::Perl {
             return true;
         }
-        // The text before the first comma or parenthesis outside of the first text.
-        let mut quote = None;
-        let end = arguments.find(|c: char| match quote {
-            Some(open) => {
-                if c == open {
-                    quote = None;
-                }
-                false
-            }
-            None if c == '"' || c == '\'' => {
-                quote = Some(c);
-                false
-            }
-            None => matches!(c, ',' | ')' | '('),
-        });
-        let (first, rest) =
-            arguments.split_at_checked(end.unwrap_or(arguments.len())).unwrap_or((arguments, ""));
+        let (first, rest) = first_argument(arguments);
         let is_method = before.ends_with('.') && code.contains("path");
         match rest.chars().next() {
             Some(')') => is_method && !first.trim().is_empty() && !is_read_mode(first),
@@ -186,6 +170,25 @@ fn opens_otherwise(language: SourceLanguage, code: &str) -> bool {
             _ => true,
         }
     })
+}
+
+/// The text up to the first comma or parenthesis that is not quoted, and the rest.
+fn first_argument(arguments: &str) -> (&str, &str) {
+    let mut quote = None;
+    let end = arguments.find(|c: char| match quote {
+        Some(open) => {
+            if c == open {
+                quote = None;
+            }
+            false
+        }
+        None if c == '"' || c == '\'' => {
+            quote = Some(c);
+            false
+        }
+        None => matches!(c, ',' | ')' | '('),
+    });
+    arguments.split_at_checked(end.unwrap_or(arguments.len())).unwrap_or((arguments, ""))
 }
 
 /// Redirections of awk and perl.

@@ -4,7 +4,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
 use crate::glob::escaped;
-use crate::programs::arguments::{Call, Flags};
+use crate::programs::arguments::{Arguments, Call, Flags};
 use crate::programs::program::{DeletedFiles, Output, Program, each, special, trees};
 use crate::{Access, AdditionalFiles, Target};
 
@@ -43,52 +43,65 @@ pub(crate) fn copy(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
         return;
     }
-    let (sources, target) = match (arguments.value(&["-t", "--target-directory"]), operands.split_last()) {
-        (Some(target), _) => (operands.as_slice(), Some(target.clone())),
-        (None, Some((last, sources))) if !sources.is_empty() => (sources, Some(last.clone())),
-        // `ln TARGET` makes a link of the same name here.
-        (None, Some((only, _))) if call.program.name() == "ln" => {
-            (std::slice::from_ref(only), Some(Field::literal(".")))
-        }
-        _ => (operands.as_slice(), None),
-    };
+    let (sources, target) = sources_and_target(call);
     for source in sources {
         sources_of(analyzer, call, source);
     }
     let Some(target) = target else { return };
-    let is_file = arguments.has(&["-T", "--no-target-directory"]);
-    let is_directory = arguments.has(&["-t", "--target-directory"])
-        || sources.len() > 1
-        || target.text.ends_with('/')
-        || matches!(target.text.as_str(), "." | "..");
-    let is_directory = match (is_file, is_directory) {
-        (true, _) => Some(false),
-        (false, true) => Some(true),
-        (false, false) => None,
-    };
+    let is_directory = is_target_directory(arguments, sources, &target);
     let is_open = |source: &Field| !source.is_literal() && !analyzer.knows_matches(source);
     let open: Vec<Field> = sources.iter().filter(|source| is_open(source)).cloned().collect();
     for source in &open {
         other_names(analyzer, call, source, &target);
     }
     let matched: Vec<Field> = sources.iter().flat_map(|source| copied(analyzer, source)).collect();
-    let keeps = call.program.name() == "cp" && arguments.has(&["-n", "--no-clobber"]);
     for source in &matched {
-        analyzer.copy_content(source, &target);
-        if is_directory != Some(false) && target.is_literal() {
-            let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            let inside = format!("{}/{name}", target.text.trim_end_matches('/'));
-            analyzer.copy_content(source, &Field::literal(inside));
-        }
-        let destination = Destination { path: &target, is_directory };
-        if keeps {
-            analyzer.if_missing(&target.text, |analyzer| written(analyzer, call, source, &destination));
-        } else {
-            written(analyzer, call, source, &destination);
-        }
-        copied_tree(analyzer, call, source, &destination);
-        backed_up(analyzer, call, source, &destination);
+        copy_one(analyzer, call, source, &Destination { path: &target, is_directory });
     }
+}
+
+/// The operands that are copied, and where to.
+fn sources_and_target<'c>(call: &'c Call<'_>) -> (&'c [Field], Option<Field>) {
+    let operands = call.arguments.operands.as_slice();
+    match (call.arguments.value(&["-t", "--target-directory"]), operands.split_last()) {
+        (Some(target), _) => (operands, Some(target.clone())),
+        (None, Some((last, sources))) if !sources.is_empty() => (sources, Some(last.clone())),
+        // `ln TARGET` makes a link of the same name here.
+        (None, Some((only, _))) if call.program.name() == "ln" => {
+            (std::slice::from_ref(only), Some(Field::literal(".")))
+        }
+        _ => (operands, None),
+    }
+}
+
+/// Whether the target is a directory, if that is known.
+fn is_target_directory(arguments: &Arguments, sources: &[Field], target: &Field) -> Option<bool> {
+    if arguments.has(&["-T", "--no-target-directory"]) {
+        return Some(false);
+    }
+    let is_directory = arguments.has(&["-t", "--target-directory"])
+        || sources.len() > 1
+        || target.text.ends_with('/')
+        || matches!(target.text.as_str(), "." | "..");
+    if is_directory { Some(true) } else { None }
+}
+
+/// Copies, moves or links one file.
+fn copy_one(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, destination: &Destination<'_>) {
+    let Destination { path: target, is_directory } = *destination;
+    analyzer.copy_content(source, target);
+    if is_directory != Some(false) && target.is_literal() {
+        let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let inside = format!("{}/{name}", target.text.trim_end_matches('/'));
+        analyzer.copy_content(source, &Field::literal(inside));
+    }
+    if call.program.name() == "cp" && call.arguments.has(&["-n", "--no-clobber"]) {
+        analyzer.if_missing(&target.text, |analyzer| written(analyzer, call, source, destination));
+    } else {
+        written(analyzer, call, source, destination);
+    }
+    copied_tree(analyzer, call, source, destination);
+    backed_up(analyzer, call, source, destination);
 }
 
 /// What is replaced, under its name with a suffix: `cp -b -S .lock a b`.

@@ -6,7 +6,7 @@ use crate::analysis::stream::{SEARCHED, Stream, found};
 use crate::glob::{Glob, GlobKind, escaped};
 use crate::programs::arguments::Call;
 use crate::programs::batches::replaced;
-use crate::programs::expression::{Expression, FindAction, FindConditions};
+use crate::programs::expression::{Expression, FindAction, FindConditions, FoundFiles};
 use crate::{Access, Target};
 
 pub(crate) fn find(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
@@ -46,32 +46,14 @@ pub(crate) fn find(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     act(analyzer, call, &expression, &roots);
 }
 
+/// Does the actions of an expression with what is found below the roots.
 fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>, roots: &[Field]) {
     let mut output = Stream::Nothing;
     for (action, files) in &expression.actions {
-        let mut targets = Vec::new();
-        for root in roots {
-            files.iter().for_each(|limits| below(root, limits, &expression.asked_for, &mut targets));
-            // Without a value it is the current directory.
-            if root.text == SEARCHED && !matches!(action, FindAction::Delete) {
-                files
-                    .iter()
-                    .for_each(|limits| below_literal(".", limits, &expression.asked_for, &mut targets));
-            }
-        }
+        let searches_here = !matches!(action, FindAction::Delete);
+        let targets = targets(files, &expression.asked_for, roots, searches_here);
         match action {
-            FindAction::Delete => {
-                // Only an empty directory is deleted.
-                let is_any = |limits: &FindConditions| limits.name.is_none() && limits.path.is_none();
-                if files.iter().all(|limits| limits.is_directory && is_any(limits)) {
-                    continue;
-                }
-                for target in targets {
-                    analyzer.by_option("-delete", |analyzer| {
-                        analyzer.effect(Access::Delete, target, call.command)
-                    });
-                }
-            }
+            FindAction::Delete => delete(analyzer, call, files, targets),
             // Without the file it is about other ones of that directory.
             FindAction::RunThere(command) if !command.iter().any(|word| word.text.contains("{}")) => {
                 for root in roots {
@@ -102,6 +84,31 @@ fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>
         }
     }
     analyzer.set_output(output);
+}
+
+/// What is found below the roots.
+fn targets(files: &FoundFiles, asked_for: &[&str], roots: &[Field], searches_here: bool) -> Vec<Target> {
+    let mut targets = Vec::new();
+    for root in roots {
+        files.iter().for_each(|limits| below(root, limits, asked_for, &mut targets));
+        // Without a value it is the current directory.
+        if root.text == SEARCHED && searches_here {
+            files.iter().for_each(|limits| below_literal(".", limits, asked_for, &mut targets));
+        }
+    }
+    targets
+}
+
+/// `-delete`.
+fn delete(analyzer: &mut Analyzer<'_>, call: &Call<'_>, files: &FoundFiles, targets: Vec<Target>) {
+    let is_any = |limits: &FindConditions| limits.name.is_none() && limits.path.is_none();
+    // Only an empty directory is deleted.
+    if files.iter().all(|limits| limits.is_directory && is_any(limits)) {
+        return;
+    }
+    for target in targets {
+        analyzer.by_option("-delete", |analyzer| analyzer.effect(Access::Delete, target, call.command));
+    }
 }
 
 /// What a search from a root finds.

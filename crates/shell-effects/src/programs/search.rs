@@ -95,25 +95,26 @@ fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     let command = words.get(at + 1..).unwrap_or_default();
     let has_mark = command.iter().any(|word| word.text.contains("{}"));
-    let named = arguments.operands.first().and_then(contained);
-    let found = match (found, named) {
-        (Stream::Files(files), _) if !endings.is_empty() => files.iter().map(stream::found).collect(),
-        (_, Some(name))
-            if !arguments.has(&["-p", "--full-path", "-g", "--glob", "-F", "--fixed-strings"]) =>
-        {
-            match listed(arguments.operands.get(1..).unwrap_or_default(), &[name]) {
-                Stream::Files(files) => files.iter().map(stream::found).collect(),
-                _ => vec![Field::unknown("what was found")],
-            }
-        }
-        _ => vec![Field::unknown("what was found")],
-    };
-    for by in found {
+    for by in found_by_fd(&arguments, if endings.is_empty() { None } else { Some(found) }) {
         let mut fields: Vec<Field> = command.iter().map(|word| replaced(word, "{}", &by)).collect();
         if !has_mark {
             fields.push(by);
         }
         analyzer.deeper(|analyzer| analyzer.run_fields(&fields));
+    }
+}
+
+/// What `fd` passes to a command: the files that it finds by their endings, or by a part of their names.
+fn found_by_fd(arguments: &Arguments, by_ending: Option<Stream>) -> Vec<Field> {
+    let by_pattern = arguments.has(&["-p", "--full-path", "-g", "--glob", "-F", "--fixed-strings"]);
+    let by_name = || {
+        let name = arguments.operands.first().and_then(contained).filter(|_| !by_pattern)?;
+        Some(listed(arguments.operands.get(1..).unwrap_or_default(), &[name]))
+    };
+    let by_ending = by_ending.filter(|found| matches!(found, Stream::Files(_)));
+    match by_ending.or_else(by_name) {
+        Some(Stream::Files(files)) => files.iter().map(stream::found).collect(),
+        _ => vec![Field::unknown("what was found")],
     }
 }
 

@@ -156,11 +156,14 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     {
         first_fields(analyzer);
     }
-    let in_place = arguments.values(&["-i", "--include"]).any(|library| library.text == "inplace");
-    for file in files {
-        if is_variable(file) {
-            continue;
-        }
+    awk_files(analyzer, call, files, writes_own_files);
+}
+
+/// The files that awk reads. Its program may write them if it uses their names.
+fn awk_files(analyzer: &mut Analyzer<'_>, call: &Call<'_>, files: &[Field], writes_own_files: bool) {
+    let mut libraries = call.arguments.values(&["-i", "--include"]);
+    let in_place = libraries.any(|library| library.text == "inplace");
+    for file in files.iter().filter(|file| !is_variable(file)) {
         if in_place {
             analyzer.by_option("-i", |analyzer| analyzer.touch(Access::Write, file, call.command));
         }

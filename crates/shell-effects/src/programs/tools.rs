@@ -330,6 +330,27 @@ fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for shell in words.iter().filter_map(|word| Some(word.with(word.text.strip_prefix("SHELL=")?))) {
         analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&[shell])));
     }
+    make_variables(analyzer, call);
+    let files = makefiles(analyzer, call);
+    analyzer.in_directory(call.arguments.values(&["-C", "--directory"]), |analyzer| {
+        for code in call.arguments.values(&["-E", "--eval"]) {
+            analyzer.inline_code("make", code.shown());
+        }
+        for file in &files {
+            if file.text == "-" || is_input(file) {
+                analyzer.code_from_input("make", Language::Other);
+            } else if is_descriptor(file) {
+                analyzer.code_from_process("make", Language::Other, &[]);
+            } else {
+                analyzer.written_code(file, call.command, "make", Language::Other);
+            }
+        }
+        included_makefiles(analyzer, call.command);
+    });
+}
+
+/// `make NAME=VALUE`.
+fn make_variables(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for operand in &call.arguments.operands {
         // A makefile may run it: `make CC='gcc -O2'`.
         if let Some((_, value)) = operand.text.split_once('=')
@@ -352,30 +373,17 @@ fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.acts_by(&operand.text, call.command);
         }
     }
-    let named: Vec<Field> = call.arguments.values(&["-f", "--file", "--makefile"]).cloned().collect();
-    let files = if named.is_empty() {
-        ["GNUmakefile", "makefile", "Makefile"].map(Field::literal).to_vec()
-    } else {
-        named
-    };
-    let lists: Vec<String> = analyzer.state.exports.values("MAKEFILES").map(str::to_owned).collect();
-    let included: Vec<Field> =
-        lists.iter().flat_map(|list| list.split_whitespace()).map(Field::literal).collect();
-    analyzer.in_directory(call.arguments.values(&["-C", "--directory"]), |analyzer| {
-        for code in call.arguments.values(&["-E", "--eval"]) {
-            analyzer.inline_code("make", code.shown());
-        }
-        for file in files.iter().chain(&included) {
-            if file.text == "-" || is_input(file) {
-                analyzer.code_from_input("make", Language::Other);
-            } else if is_descriptor(file) {
-                analyzer.code_from_process("make", Language::Other, &[]);
-            } else {
-                analyzer.written_code(file, call.command, "make", Language::Other);
-            }
-        }
-        included_makefiles(analyzer, call.command);
-    });
+}
+
+/// The makefiles that are named, else the usual ones, and those in `$MAKEFILES`.
+fn makefiles(analyzer: &Analyzer<'_>, call: &Call<'_>) -> Vec<Field> {
+    let mut files: Vec<Field> = call.arguments.values(&["-f", "--file", "--makefile"]).cloned().collect();
+    if files.is_empty() {
+        files.extend(["GNUmakefile", "makefile", "Makefile"].map(Field::literal));
+    }
+    let lists = analyzer.state.exports.values("MAKEFILES");
+    files.extend(lists.flat_map(str::split_whitespace).map(Field::literal));
+    files
 }
 
 /// Files that this command wrote and that a makefile may include: other makefiles, or any file if a written makefile includes

@@ -48,8 +48,9 @@ pub(crate) fn decoded(text: &str, is_echo: bool) -> String {
 
 type Chars<'a> = std::iter::Peekable<std::str::CharIndices<'a>>;
 
-fn escape(next: char, chars: &mut Chars<'_>, out: &mut Vec<u8>) {
-    let simple = match next {
+/// The byte that a character stands for after a backslash, if it is complete without more characters.
+fn simple_escape(next: char) -> Option<u8> {
+    match next {
         'a' => Some(7),
         'b' => Some(8),
         'e' | 'E' => Some(27),
@@ -60,10 +61,13 @@ fn escape(next: char, chars: &mut Chars<'_>, out: &mut Vec<u8>) {
         'v' => Some(11),
         '\\' | '\'' | '"' | '?' => u8::try_from(u32::from(next)).ok(),
         _ => None,
-    };
-    if let Some(byte) = simple {
-        out.push(byte);
-        return;
+    }
+}
+
+/// Adds what a backslash and the character after it stand for.
+fn escape(next: char, chars: &mut Chars<'_>, out: &mut Vec<u8>) {
+    if let Some(byte) = simple_escape(next) {
+        return out.push(byte);
     }
     match next {
         '0'..='7' => {

@@ -23,11 +23,9 @@ fn is_part(c: char) -> bool {
 pub(in crate::programs) fn tokens(kind: SourceLanguage, code: &str) -> Option<Vec<Token<'_>>> {
     // Documentation in the code.
     let has_pages = matches!(kind, SourceLanguage::Perl | SourceLanguage::Ruby);
-    if has_pages && code.lines().any(|line| line.starts_with('=')) {
-        return None;
-    }
+    let is_page = has_pages && code.lines().any(|line| line.starts_with('='));
     // Only some languages end a line here.
-    if code.contains('\r') {
+    if is_page || code.contains('\r') {
         return None;
     }
     let mut tokens = Vec::new();
