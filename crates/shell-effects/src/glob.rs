@@ -163,7 +163,7 @@ impl Glob {
         unknown_parts::could_match(self.program(), parts)
     }
 
-    /// The same where the pattern spells a known letter or digit of the text: with other unknown parts alone it does not match.
+    /// Like `could_match`, but the pattern must spell a letter or digit of a known part: it must not match by unknown parts alone.
     #[must_use]
     pub fn could_match_by_known(&self, parts: &[Part<'_>]) -> bool {
         unknown_parts::could_match_by_known(self.program(), parts)

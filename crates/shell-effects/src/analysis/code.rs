@@ -22,7 +22,7 @@ pub(crate) enum Language {
     NewShell,
     /// The shell that runs the script: its changes stay.
     ThisShell,
-    /// An interpreter of another language, which is not read here.
+    /// An interpreter of another language, which is not parsed here.
     Other,
 }
 
@@ -40,7 +40,7 @@ impl Analyzer<'_> {
         self.inline_code_with(interpreter, text, Vec::new());
     }
 
-    /// The same for code that gets further values from its arguments.
+    /// Like `inline_code`, but the code gets further values from its arguments.
     pub(crate) fn inline_code_with(&mut self, interpreter: &str, mut text: String, more: Vec<Field>) {
         if let Some(directory) = inline_calls::directory_of(&text) {
             // It may go there before or after.
@@ -215,7 +215,7 @@ impl Analyzer<'_> {
             at <= effects || matches!(effect.target, Target::Glob(_) | Target::Trees(_))
         });
         self.script.side_effects.truncate(side_effects);
-        // What ends the analysis stays.
+        // A doubt that ends the analysis stays.
         let mut at = 0;
         self.script.doubts.retain(|doubt| {
             at += 1;
@@ -270,7 +270,7 @@ impl Analyzer<'_> {
         self.code_of(input, interpreter, language, &[]);
     }
 
-    /// The same for a separate shell with arguments: `bash -s ARGUMENTS`.
+    /// Like `code_from_input`, but for a separate shell with arguments: `bash -s ARGUMENTS`.
     pub(crate) fn script_from_input(&mut self, interpreter: &str, arguments: &[Field]) {
         let input = self.scope.input.clone();
         self.code_of(input, interpreter, Language::NewShell, arguments);
@@ -334,7 +334,7 @@ impl Analyzer<'_> {
                 analyzer.set_input(Stream::Inherited);
                 analyzer.new_shell(arguments.to_vec(), |analyzer| {
                     if let Some(file) = file {
-                        analyzer.names_itself(file, interpreter, text);
+                        analyzer.set_script_name(file, interpreter, text);
                     }
                     analyzer.code(text, interpreter)
                 });
@@ -355,7 +355,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Runs a program or a script under another name; false where that is the name of yet another one, and so on.
+    /// Runs a program or a script under another name. Returns false if such names follow each other too often.
     pub(super) fn copied(&mut self, run: impl FnOnce(&mut Self)) -> bool {
         if self.scope.copies >= MAX_COPIES {
             return false;
@@ -369,7 +369,7 @@ impl Analyzer<'_> {
     }
 
     /// A script is read from a file: `$0`, and in bash `${BASH_SOURCE[0]}`.
-    fn names_itself(&mut self, file: Field, interpreter: &str, text: &Field) {
+    fn set_script_name(&mut self, file: Field, interpreter: &str, text: &Field) {
         let first = text.text.lines().next().unwrap_or_default();
         let is_bash = interpreter == "bash"
             || interpreter.contains('/') && first.starts_with("#!") && first.contains("bash");
@@ -389,7 +389,7 @@ impl Analyzer<'_> {
 
     /// A command ran. Its substitutions are the commands from `start`, and its own index is `own`. If it runs the output of these
     /// or of earlier commands, they form one pipeline.
-    pub(crate) fn ran(&mut self, start: usize, own: usize) {
+    pub(crate) fn join_with_printers(&mut self, start: usize, own: usize) {
         let ran = self.script.commands.get(own..).unwrap_or_default();
         let Some(runs) = ran.iter().find(|command| command.unknown_code.is_some()) else { return };
         let used = runs

@@ -12,8 +12,8 @@ pub(super) struct TestedFile {
 }
 
 impl TestedFile {
-    /// The same file, for the case that the test fails.
-    pub(super) fn otherwise(self) -> TestedFile {
+    /// What holds if the test fails.
+    pub(super) fn negated(self) -> TestedFile {
         TestedFile { is_there: !self.is_there, ..self }
     }
 }

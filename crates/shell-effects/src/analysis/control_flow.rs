@@ -141,7 +141,7 @@ impl Analyzer<'_> {
         } else {
             self.compound(&command.kind);
         }
-        self.ran(start, body);
+        self.join_with_printers(start, body);
     }
 
     /// Calls a function, if there may be one of this name. Returns whether there certainly is one.
@@ -307,7 +307,7 @@ impl Analyzer<'_> {
                     is_complete = true;
                     let tested = before.take();
                     // The other branch of the only condition.
-                    if branches.len() == 2 { tested.map(TestedFile::otherwise) } else { None }
+                    if branches.len() == 2 { tested.map(TestedFile::negated) } else { None }
                 }
             };
             let other = self.state.clone();

@@ -85,7 +85,7 @@ impl Analyzer<'_> {
     }
 
     /// More than one file may come to what is written.
-    pub(crate) fn bringing(&mut self, brings: AdditionalFiles, write: impl FnOnce(&mut Self)) {
+    pub(crate) fn with_additional_files(&mut self, brings: AdditionalFiles, write: impl FnOnce(&mut Self)) {
         let start = self.script.effects.len();
         write(self);
         for effect in self.script.effects.iter_mut().skip(start) {
@@ -95,7 +95,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Whether a path was changed before that is such.
+    /// Whether a path with this property was changed before.
     pub(crate) fn has_touched(&self, is_such: impl Fn(&str) -> bool) -> bool {
         let path = |effect: &Effect| match &effect.target {
             Target::Path(path) | Target::Tree(path) | Target::Glob(path) | Target::Trees(path) => {
@@ -157,7 +157,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A pattern in a directory that is not there yet, since this script copies it, is one in what it is copied from.
+    /// A pattern in a directory that this script copies. The directory does not exist yet, so the original is searched.
     fn touch_in_copies(&mut self, access: Access, pattern: &str, command: usize) {
         if access != Access::Read || self.copies.is_empty() {
             return;
@@ -184,7 +184,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// What a word names that is not known. None if that is nothing.
+    /// The target of an unknown word. `None` if it names nothing.
     fn unknown_target(&self, access: Access, field: &Field) -> Option<Target> {
         let pattern = match access {
             // It is like any search through all files.
@@ -201,7 +201,7 @@ impl Analyzer<'_> {
         })
     }
 
-    /// The same for a file, or a directory with everything in it.
+    /// Like `touch`, but for a file, or a directory with everything in it.
     pub(crate) fn touch_tree(&mut self, access: Access, field: &Field, command: usize) {
         match field.kind {
             FieldKind::Literal => self.effect(access, Target::Tree(field.text.clone()), command),
@@ -242,7 +242,7 @@ impl Analyzer<'_> {
                 return;
             }
         };
-        if self.through_process(access, &target, path, command) || is_no_file(path, &target) {
+        if self.through_process(access, &target, path, command) || is_nothing(path, &target) {
             return;
         }
         if path.starts_with('/') {
@@ -275,7 +275,7 @@ impl Analyzer<'_> {
 }
 
 /// Standard streams, and nothing at all.
-fn is_no_file(path: &str, target: &Target) -> bool {
+fn is_nothing(path: &str, target: &Target) -> bool {
     let is_stream = matches!(
         path,
         "/dev/null"

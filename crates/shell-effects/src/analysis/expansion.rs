@@ -14,7 +14,7 @@ use crate::syntax::tree::{AndOrList, Command, CommandKind, Join, List, Operation
 impl Analyzer<'_> {
     /// All fields of a word.
     pub(crate) fn fields(&mut self, word: &Word) -> Vec<Field> {
-        // In quotes it is one name. If several are listed, it is none of them.
+        // In quotes, the output is one word: the name of the only file, or of no file if there are several.
         if let [Piece::Substitution { list, text, quoted: true }] = word.as_slice()
             && self.substitution(list, text).is_none()
             && let Some(files) = self.listed_files(word)
@@ -46,7 +46,7 @@ impl Analyzer<'_> {
                     let found = self.parameter(name, operation.as_ref(), true);
                     self.append(&mut partial, found, name, Quoting::Quoted);
                 }
-                piece => self.other(piece, &mut partial),
+                piece => self.other_piece(piece, &mut partial),
             }
         }
         self.work(partial.literal.len());
@@ -150,7 +150,7 @@ impl Analyzer<'_> {
                 Some(printed) => self.printed_words(&printed, partial, fields),
                 None => self.printed_files(list, text, partial, fields),
             },
-            piece => self.other(piece, partial),
+            piece => self.other_piece(piece, partial),
         }
     }
 
@@ -205,7 +205,7 @@ impl Analyzer<'_> {
     }
 
     /// Substitutions and arithmetic.
-    fn other(&mut self, piece: &Piece, partial: &mut FieldBuilder) {
+    fn other_piece(&mut self, piece: &Piece, partial: &mut FieldBuilder) {
         match piece {
             Piece::Substitution { list, text, quoted } => match self.substitution(list, text) {
                 Some(printed) => partial.value(&printed),
@@ -274,7 +274,7 @@ impl Analyzer<'_> {
         };
         let known = self.printed_directory(text).or_else(|| output.exactly());
         let known = known.or_else(|| self.printed_at_success(list, &output));
-        let entered = || if enters_and_prints(list) { output.once() } else { None };
+        let entered = || if enters_and_prints(list) { output.if_printed() } else { None };
         known.or_else(entered).or_else(|| self.printed_pattern(text))
     }
 
@@ -342,7 +342,7 @@ impl Analyzer<'_> {
                 Piece::Parameter { name, operation, .. } => {
                     self.parameter(name, operation.as_ref(), true);
                 }
-                piece => self.other(piece, &mut FieldBuilder::default()),
+                piece => self.other_piece(piece, &mut FieldBuilder::default()),
             }
         }
     }

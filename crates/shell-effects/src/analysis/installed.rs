@@ -59,11 +59,11 @@ impl Analyzer<'_> {
             && modules.iter().all(is_meant)
             && !self.has_made_files()
             && !["PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP"].iter().any(|name| self.is_set_here(name));
-        if is_plain && modules.iter().all(|name| self.is_no_file_here(name)) { Some(kind) } else { None }
+        if is_plain && modules.iter().all(|name| self.has_no_module(name)) { Some(kind) } else { None }
     }
 
     /// Whether the current directory has no module of this name.
-    fn is_no_file_here(&self, module: &str) -> bool {
+    fn has_no_module(&self, module: &str) -> bool {
         let name = module.split('.').next().unwrap_or(module);
         let is_free = |base: &Base| match base {
             Base::At(at) | Base::IfMissing { at, .. } => {

@@ -156,7 +156,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Whether more than the value of a variable is used. After too many, that is so for any.
+    /// Whether more than the value of a variable is used. If there are too many such variables, every variable counts.
     pub(super) fn is_operated(&self, name: &str) -> bool {
         self.operated.len() >= MAX_VARIABLES || self.operated.iter().any(|known| known == name)
     }

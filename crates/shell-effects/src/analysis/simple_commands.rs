@@ -127,12 +127,12 @@ impl Analyzer<'_> {
                 analyzer.run_assigned(fields, &assigned, declares, redirected);
             });
         });
-        // A command without words redirects as well.
+        // A command without words redirects too.
         if self.script.commands.len() == index && !redirected.touched.is_empty() {
             self.add_command(fields, redirected.to_file);
         }
         self.described(index, assigned, &redirected.touched);
-        self.ran(start, index);
+        self.join_with_printers(start, index);
         if !declares {
             saved.iter().for_each(|saved| self.state.variables.put_back(saved));
         }
@@ -207,7 +207,7 @@ impl Analyzer<'_> {
             if is_given {
                 self.state.exports.give(assigned.clone());
             }
-            // Programs may have it from the start: some clients set `GIT_EDITOR` for their commands.
+            // It may already be exported: some clients set `GIT_EDITOR` for their commands.
             if is_given || exports::is_code(&assignment.name) {
                 self.run_variables(&assigned, self.script.commands.len().saturating_sub(1));
             }
@@ -354,7 +354,7 @@ impl Analyzer<'_> {
             _ => field.as_word(),
         };
         let mut rest: Vec<String> = fields.iter().skip(1).map(quoted).collect();
-        // If the alias ends with a blank, the next word is replaced as well.
+        // If the alias ends with a blank, the next word is replaced too.
         let mut ends_blank = text.ends_with([' ', '\t']);
         for (word, field) in rest.iter_mut().zip(fields.iter().skip(1)) {
             if !ends_blank {
@@ -389,7 +389,7 @@ impl Analyzer<'_> {
                     analyzer.subshell(|analyzer| analyzer.code(value, "sh"));
                 }),
                 Some(b'c') => self.acts_by(name, command),
-                // Another directory has other files that say what to do.
+                // Another directory may have other settings files.
                 Some(b'd' | b'p') if !is_below(&value.text) => self.acts_by(name, command),
                 Some(b'f') => {
                     self.reads(value, command);
@@ -438,7 +438,7 @@ impl Analyzer<'_> {
             Action::Unknown => {
                 self.unknown_program(call.fields);
                 if program.subcommand_options.is_some() {
-                    launchers::works_elsewhere(self, call);
+                    launchers::changes_other_directories(self, call);
                 }
                 if let Some((first, rest)) = call.fields.split_first() {
                     self.program_file(first, rest, call.command);

@@ -14,7 +14,7 @@ use crate::{Access, Effect, SimpleCommand, Target};
 const MAX_TEXT: usize = 4096;
 
 /// What turns a text into another one that is not seen: programs, and functions and escapes in code. It is searched in text, so
-/// it is no column of the table of programs.
+/// it is not a column of the table of programs.
 const DECODERS: &[&str] =
     &["base64", "base32", "xxd", "chr(", "fromCharCode", "\\x", "\\0", "\\u", "\\5", "unhexlify", "fromhex"];
 
@@ -43,13 +43,15 @@ impl Analyzer<'_> {
             FieldKind::Glob => field.written.is_none() && self.matches_made(&field.text),
             FieldKind::Unknown if part == GIVEN => {
                 let commands = self.script.commands.get(self.scope.pipeline..).unwrap_or_default();
-                commands.iter().any(prints_spelled)
+                commands.iter().any(may_print_sign_as_command)
             }
             FieldKind::Unknown => match part.strip_prefix('$') {
-                Some(text) if text.starts_with('(') => spells(text),
+                Some(text) if text.starts_with('(') => may_print_sign(text),
                 Some(name) if name.bytes().all(is_name) => {
                     let by = self.state.variables.printed_by(name);
-                    by.iter().filter_map(|index| self.script.commands.get(*index)).any(prints_spelled)
+                    by.iter()
+                        .filter_map(|index| self.script.commands.get(*index))
+                        .any(may_print_sign_as_command)
                 }
                 _ => false,
             },
@@ -72,14 +74,14 @@ impl Analyzer<'_> {
     }
 }
 
-/// Like `spells`, but for the words of a command.
-fn prints_spelled(command: &SimpleCommand) -> bool {
+/// Like `may_print_sign`, but for the words of a command.
+fn may_print_sign_as_command(command: &SimpleCommand) -> bool {
     let quoted = |word: &String| crate::quoted_if_needed(word);
-    spells(&command.words.iter().map(quoted).collect::<Vec<_>>().join(" "))
+    may_print_sign(&command.words.iter().map(quoted).collect::<Vec<_>>().join(" "))
 }
 
 /// Whether the text of a command has an option or a sign that it may print: in quotes after a blank, or after a sign in a word.
-fn spells(text: &str) -> bool {
+fn may_print_sign(text: &str) -> bool {
     if text.len() > MAX_TEXT || DECODERS.iter().any(|decoder| text.contains(decoder)) {
         return true;
     }
@@ -88,7 +90,7 @@ fn spells(text: &str) -> bool {
     }
     let is_date = text.contains("date");
     let mut quote = None;
-    // Those around each substitution.
+    // The quotes around each substitution.
     let mut outer = Vec::new();
     let (mut before, mut second) = (' ', ' ');
     for (at, c) in text.char_indices() {
@@ -150,7 +152,7 @@ fn is_printed(start: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::spells;
+    use super::may_print_sign;
 
     #[test]
     fn only_a_text_that_spells_a_sign_or_an_option_may_print_one() {
@@ -176,7 +178,7 @@ mod tests {
             "(python3 -c 'print(chr(43))')",
             "(git for-each-ref --format='+%(refname:short)')",
         ] {
-            assert!(spells(text), "{text}");
+            assert!(may_print_sign(text), "{text}");
         }
         for text in [
             "(git branch --show-current)",
@@ -203,7 +205,7 @@ mod tests {
             "(sed -n 's/^version = \"\\(.*\\)\"/\\1/p' Cargo.toml)",
             "(dirname \"$(readlink -f \"$0\")\")",
         ] {
-            assert!(!spells(text), "{text}");
+            assert!(!may_print_sign(text), "{text}");
         }
     }
 }

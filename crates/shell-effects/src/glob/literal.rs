@@ -18,7 +18,8 @@ pub(super) fn head(pattern: &str) -> usize {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FirstCharacters {
     first: u128,
-    /// The same for the first two characters: one bit for many pairs. The words of many alternatives start with nearly any letter.
+    /// Like `first`, but for the first two characters: one bit for many pairs. `first` tells little about many alternatives, because
+    /// their words start with nearly any letter.
     pairs: u128,
 }
 
@@ -107,7 +108,7 @@ impl FirstCharacters {
         text.as_bytes().first().is_none_or(|byte| self.has(*byte))
     }
 
-    /// The same for its first two characters, where the whole text is to match.
+    /// Like `has_first_of`, but for the first two characters. The whole text must match.
     pub(super) fn has_start_of(self, text: &str) -> bool {
         match text.as_bytes() {
             [first, second, ..] => self.has(*first) && self.pairs & pair(*first, *second) != 0,
@@ -115,7 +116,7 @@ impl FirstCharacters {
         }
     }
 
-    /// The same for any part of a path.
+    /// Like `has_first_of`, but for any part of a path.
     pub(super) fn has_first_of_a_part(self, path: &str) -> bool {
         let bytes = path.as_bytes();
         let starts_part = |slash: usize| bytes.get(slash + 1).is_some_and(|byte| self.has(*byte));

@@ -155,7 +155,7 @@ struct Compiler<'a> {
     program: Option<Vec<Instruction>>,
     /// Whether this position is always at the start of a part of a path.
     opens: bool,
-    /// A `**` at the end of alternatives before a `/`: if it matches no folder, that `/` is skipped as well.
+    /// A `**` at the end of alternatives before a `/`: if it matches no folder, that `/` is skipped too.
     skips: Vec<usize>,
 }
 
@@ -246,7 +246,7 @@ impl<'a> Compiler<'a> {
         if !crosses || follows.is_none() {
             return self.single(Instruction::Many { slash });
         }
-        // Any number of folders, also none: (any* /)?
+        // Any number of folders, or none: (any* /)?
         let split = self.len();
         self.push(Instruction::Split(split + 1, split + 1));
         self.single(Instruction::Many { slash });
@@ -282,7 +282,7 @@ impl<'a> Compiler<'a> {
         let negated = matches!(self.peek(), Some('!' | '^'));
         self.at += usize::from(negated);
         let mut ranges: Vec<(char, char)> = Vec::new();
-        // A dash after a character opens a range that the next character ends, also where the first one ended another range.
+        // A dash after a character opens a range that the next character ends. The first character may have ended another range.
         let mut is_open = false;
         loop {
             let c = self.next().ok_or(OPEN)?;

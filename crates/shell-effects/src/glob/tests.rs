@@ -237,7 +237,7 @@ proptest::proptest! {
     ) {
         let all = expanded(&pattern);
         proptest::prop_assume!(!all.iter().any(|one| one.contains("**/**") || one.contains("***")));
-        // Behind a `}` the parts before it decide together; for `globset`, `**/` at the end is `**`.
+        // After a `}`, the parts before it decide together. For `globset`, `**/` at the end is `**`.
         proptest::prop_assume!(!pattern.contains("}*") && !pattern.ends_with('/'));
         let own = Glob::new(&pattern, GlobKind::Path).unwrap().matches(&text).unwrap();
         let theirs = all.iter().any(|one| by_globset(one, GlobKind::Path, &text) == Some(true));

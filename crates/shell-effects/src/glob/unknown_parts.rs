@@ -58,23 +58,23 @@ pub(super) fn could_match(program: &[Instruction], parts: &[Part<'_>]) -> bool {
     walk.all.has_end(program)
 }
 
-/// The same where the pattern spells a known letter or digit.
+/// Like `could_match`, but the pattern must spell a letter or digit of a known part.
 pub(super) fn could_match_by_known(program: &[Instruction], parts: &[Part<'_>]) -> bool {
     let mut walk = Walk::start(program, true);
     walk.follow(parts);
     walk.spelled.has_end(program)
 }
 
-/// A known word with fewer letters and digits could be in nearly any command: `-f`.
+/// Nearly any command could have a word with fewer letters and digits, such as `-f`.
 const MIN_TELLING: usize = 2;
 
 /// The states of a program after a part of a text.
 struct Walk<'p> {
     program: &'p [Instruction],
     all: States,
-    /// Those before which the pattern spelled a known letter or digit.
+    /// The states before which the pattern spelled a letter or digit of a known part.
     spelled: States,
-    /// Whether these are needed.
+    /// Whether `spelled` is needed.
     tells_spelled: bool,
     spare: States,
 }

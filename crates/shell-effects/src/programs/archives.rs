@@ -301,10 +301,10 @@ pub(crate) fn extracted(
 ) {
     let brings = AdditionalFiles { directory: true, names: false };
     match directory.filter(|directory| directory.text != ".") {
-        Some(directory) => analyzer.bringing(brings, |analyzer| {
+        Some(directory) => analyzer.with_additional_files(brings, |analyzer| {
             analyzer.touch_tree(Access::Write, directory, call.command);
         }),
-        None if analyzer.is_outside_start() => analyzer.bringing(brings, |analyzer| {
+        None if analyzer.is_outside_start() => analyzer.with_additional_files(brings, |analyzer| {
             analyzer.touch_tree(Access::Write, &Field::literal("."), call.command);
         }),
         None => {

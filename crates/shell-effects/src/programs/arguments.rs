@@ -6,10 +6,11 @@ use crate::programs::program::Program;
 /// The flags of a program, separated by blanks: `-x=` takes a value, `-x=r` a file that it reads, `-x=w` one that it
 /// writes, `-x=d` the directory in which it works, `-x?` a value only if that is part of the same word. All other flags take none.
 /// `-x=e` is code in the program's own language, which it runs instead of a script, `-x=b` such code that it runs before its script,
-/// and `-x=m` a module that it loads first. For who allows the program without the option: `-x=x` is a command that it runs, `-x=c`
-/// another thing by which it runs or writes something, `-x=f` a file of such, `-x=p` a directory
-/// that must be below the current one, and `-x!` does so without a value. A single dash before
-/// all others says that flags are never joined.
+/// and `-x=m` a module that it loads first.
+///
+/// A rule that allows the program does not allow these flags without naming them: `-x=x` is a command that it runs, `-x=c` another
+/// way to run or write something, `-x=f` a file with such settings, `-x=p` a directory that must be below the current one, and `-x!`
+/// runs or writes something without a value. A single dash before all flags says that they are never joined.
 pub(crate) type Flags = &'static str;
 
 #[derive(Debug, Default)]
@@ -46,7 +47,7 @@ impl Arguments {
         found.filter_map(|(_, value)| value.clone()).collect()
     }
 
-    /// The values of all flags that are described as taking this: the letter after `=`.
+    /// The values of all flags with this letter after the `=` of their description.
     pub(crate) fn values_of(&self, flags: Flags, kind: u8) -> impl Iterator<Item = &Field> {
         let found = self.flags.iter().filter(move |(name, _)| file_access(flags, name) == Some(kind));
         found.filter_map(|(_, value)| value.as_ref())
@@ -150,7 +151,7 @@ pub(crate) fn parse(flags: &str, fields: &[Field]) -> Arguments {
     parse_up_to(flags, fields, false).0
 }
 
-/// The same, up to the first operand if `leading`. Also returns how many words were read.
+/// Like `parse`, but it stops at the first operand if `leading`. Also returns how many words were read.
 pub(crate) fn parse_up_to(flags: &str, fields: &[Field], leading: bool) -> (Arguments, usize) {
     let mut found = Arguments::default();
     let mut at = 0;

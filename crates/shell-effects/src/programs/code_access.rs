@@ -5,15 +5,15 @@ use crate::CodeAccess;
 use crate::programs::code_reading;
 use crate::programs::languages::SourceLanguage;
 
-/// Parts of names of functions that may move, copy or delete a whole folder. They write as well.
+/// Parts of names of functions that may move, copy or delete a whole folder. These functions also write.
 const MOVING_PARTS: &[&str] = &[
     "unlink", "renam", "copy", "rmtree", "rmdir", "rmsync", "cpsync", "symlink", "hardlink", "delet", "remov",
 ];
 
-/// Whole names of such functions.
+/// Whole names of functions that may move, copy or delete a whole folder.
 const MOVING_NAMES: &[&str] = &["cp", "link", "move", "mv", "rm"];
 
-/// Functions that run a whole command line, which may do so too.
+/// Functions that run a whole command line, which may also move files.
 const RUNNING_LINES: &[&str] = &["exec", "system"];
 
 /// Parts of names of functions that write a file, or hide which function is called.
@@ -53,7 +53,7 @@ const WRITING_PARTS: &[&str] = &[
     "syscall",
 ];
 
-/// Whole names of such functions.
+/// Whole names of functions that write a file.
 const WRITING_NAMES: &[&str] = &[
     "chr",
     "compile",

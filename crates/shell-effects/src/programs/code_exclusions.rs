@@ -46,7 +46,7 @@ pub(crate) fn without_exclusions(interpreter: &str, code: &str) -> String {
     kept.concat()
 }
 
-/// The same in a pattern that goes on with a dot: `/process\.env\.(\w+)/`.
+/// `process.env` in a pattern that continues with a dot: `/process\.env\.(\w+)/`.
 const PATTERNS: [&str; 2] = ["process\\.env\\.", "import\\.meta\\.env\\."];
 
 /// Code without `process.env`, which is not a file unless it is in quotes or a part of a path.

@@ -152,7 +152,7 @@ impl<'c> Prose<'_, 'c> {
         })
     }
 
-    /// Whether `re` is the module: it is imported, and otherwise only its functions are called.
+    /// Whether `re` is the module: it is imported, and the code only calls its functions.
     fn has_patterns(&self) -> bool {
         let mut uses = self.tokens.iter().enumerate().filter(|(_, token)| **token == Token::Name("re"));
         uses.all(|(at, _)| self.is_in_import(at) || self.is_module(at))

@@ -105,7 +105,7 @@ impl<'c> Reader<'_, 'c> {
             (SourceLanguage::JavaScript, '.') => !is_twice,
             // `<!--` and `-->` start comments.
             (SourceLanguage::JavaScript, '#' | '@') => false,
-            // A block after a condition, and no object or function.
+            // A block after a condition, not an object or a function.
             (SourceLanguage::JavaScript, '{') => {
                 matches!(self.before(at, 1), Some(Token::Sign(')') | Token::Name("else")))
             }

@@ -48,7 +48,7 @@ impl SimpleCommand {
     }
 }
 
-/// What gets a database in memory to another one.
+/// Commands that replace a database in memory by another one.
 const OPENING: &[&str] = &["attach", ".open", ".restore", ".shell", ".system"];
 
 impl SimpleCommand {
@@ -280,7 +280,7 @@ fn only_reads(text: &str) -> bool {
     })
 }
 
-/// What a command of `sqlite3` itself does, besides running code.
+/// What a command of `sqlite3` itself does, apart from running code.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum DotEffect {
     /// It does more than its files show.
@@ -330,7 +330,7 @@ fn abbreviates(name: &str, full: &str) -> bool {
 }
 
 /// Whether a command does this. An abbreviation of several commands may be any of them.
-fn may(name: &str, effect: DotEffect) -> bool {
+fn may_do(name: &str, effect: DotEffect) -> bool {
     let is = |command: &DotCommand| {
         name == command.name || command.may_be_abbreviated && abbreviates(name, command.name)
     };
@@ -347,7 +347,7 @@ fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
     if is("shell") || is("system") {
         return dot_shell(analyzer, rest);
     }
-    if may(&name, DotEffect::Acts) {
+    if may_do(&name, DotEffect::Acts) {
         analyzer.acts_by(&format!(".{name}"), call.command);
     }
     let words = || rest.split_whitespace().map(|word| word.trim_matches(['\'', '"']));
@@ -379,7 +379,7 @@ fn dot_shell(analyzer: &mut Analyzer<'_>, code: &str) {
 
 /// `.read FILE`, `.once FILE`. After a `|`, the rest of the line is shell code.
 fn dot_files(analyzer: &mut Analyzer<'_>, call: &Call<'_>, name: &str, rest: &str) {
-    let (reads, writes) = (may(name, DotEffect::Reads), may(name, DotEffect::Writes));
+    let (reads, writes) = (may_do(name, DotEffect::Reads), may_do(name, DotEffect::Writes));
     if !reads && !writes {
         return;
     }

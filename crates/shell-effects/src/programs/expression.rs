@@ -62,7 +62,7 @@ pub(crate) type FoundFiles = Rc<Vec<FindConditions>>;
 pub(crate) enum FindAction<'f> {
     Delete,
     Run(&'f [Field]),
-    /// The same in the directory of each file.
+    /// Like `Run`, but in the directory of each file.
     RunThere(&'f [Field]),
     /// Its name is printed; false if more than that.
     Print(bool),
@@ -188,13 +188,13 @@ impl<'f> Expression<'f> {
                 let is_directory = self.next().is_some_and(|kind| kind.is_literal() && kind.text == "d");
                 return narrowed(&files, &FindConditions { is_directory, ..FindConditions::default() });
             }
-            test => self.other(field, test, &files),
+            test => self.action(field, test, &files),
         }
         files
     }
 
     /// Actions, and tests without a comparison.
-    fn other(&mut self, field: &'f Field, test: &str, files: &FoundFiles) {
+    fn action(&mut self, field: &'f Field, test: &str, files: &FoundFiles) {
         let action = match test {
             "-delete" => FindAction::Delete,
             "-print" | "-print0" => FindAction::Print(true),

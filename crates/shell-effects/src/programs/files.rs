@@ -104,7 +104,7 @@ fn copy_one(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, destin
     backed_up(analyzer, call, source, destination);
 }
 
-/// What is replaced, under its name with a suffix: `cp -b -S .lock a b`.
+/// Keeps the replaced file under its name with a suffix: `cp -b -S .lock a b`.
 fn backed_up(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, destination: &Destination<'_>) {
     let Destination { path: target, is_directory } = *destination;
     if !target.is_literal() {
@@ -217,9 +217,9 @@ pub(crate) fn directory_of(file: &Field) -> Field {
     file.with(file.text.rsplit_once('/').map_or(".", |(directory, _)| directory))
 }
 
-/// The name of a file with what an option adds: at its end, or where a `*` stands for it. With a `/` behind such a `*`, or before it,
-/// it is a path of its own.
-pub(crate) fn derived(file: &Field, addition: &str) -> Field {
+/// The name of a file with the suffix of an option. A `*` in the suffix stands for the name. A suffix with a `/` and a `*` is the
+/// whole path.
+pub(crate) fn backup_of(file: &Field, addition: &str) -> Field {
     let (directory, name) = match file.text.rsplit_once('/') {
         Some((directory, name)) => (format!("{directory}/"), name),
         None => (String::new(), file.text.as_str()),
@@ -232,11 +232,11 @@ pub(crate) fn derived(file: &Field, addition: &str) -> Field {
 /// The copies of files that a program changes: `-i.bak`, `-b -S .bak`.
 pub(crate) fn keeps_copy(analyzer: &mut Analyzer<'_>, file: &Field, addition: &str, command: usize) {
     if file.kind != FieldKind::Unknown && !addition.is_empty() {
-        analyzer.touch(Access::Write, &derived(file, addition), command);
+        analyzer.touch(Access::Write, &backup_of(file, addition), command);
     }
 }
 
-/// What is added to the names of files that are replaced: an option says so, or a variable.
+/// The suffix for the names of replaced files, from an option or a variable.
 fn backup_suffix(analyzer: &Analyzer<'_>, call: &Call<'_>) -> Option<String> {
     if let Some(suffix) = call.arguments.value(&["-S", "--suffix"]) {
         return Some(suffix.text.clone());
@@ -261,7 +261,7 @@ pub(crate) fn written(
     destination: &Destination<'_>,
 ) {
     let brings = AdditionalFiles { directory: may_bring_directory(analyzer, call, source), names: false };
-    analyzer.bringing(brings, |analyzer| written_there(analyzer, call, source, destination));
+    analyzer.with_additional_files(brings, |analyzer| written_there(analyzer, call, source, destination));
 }
 
 fn written_there(
@@ -295,7 +295,7 @@ fn written_there(
     let written = match source.kind {
         _ if matches!(name, "" | "." | "..") => Target::Tree(directory.to_owned()),
         FieldKind::Literal if is_made => Target::Path(inside(name)),
-        // Which of its files they have the names of is not known.
+        // It is not known which of its files have these names.
         FieldKind::Glob if is_made => Target::Among { written: inside(name), pattern: inside(name) },
         FieldKind::Unknown | FieldKind::Tree if is_made => Target::Unknown(inside(name)),
         _ => Target::Into { directory: directory.to_owned(), name: name.to_owned() },
@@ -303,7 +303,7 @@ fn written_there(
     analyzer.effect(Access::Write, written, call.command);
 }
 
-/// What a source is called where it is copied to. With `--parents` that is its whole path.
+/// The name of a source below the target. With `--parents` it is the whole path.
 fn name_there<'t>(call: &Call<'_>, source: &'t str) -> &'t str {
     let path = source.trim_end_matches('/');
     if call.arguments.has(&["--parents"]) {
@@ -313,7 +313,7 @@ fn name_there<'t>(call: &Call<'_>, source: &'t str) -> &'t str {
     }
 }
 
-/// Whether a directory, or a link to one, may get to where a source is copied, moved or linked to.
+/// Whether the target may become a directory, or a link to one.
 fn may_bring_directory(analyzer: &Analyzer<'_>, call: &Call<'_>, source: &Field) -> bool {
     let takes_any = match call.program.name() {
         "mv" | "ln" => true,
@@ -323,7 +323,7 @@ fn may_bring_directory(analyzer: &Analyzer<'_>, call: &Call<'_>, source: &Field)
     takes_any && !analyzer.is_plain_file(source, call.command)
 }
 
-/// Files of a source whose names are not known: those that a search finds, or that a pattern matches once the script has made some.
+/// Files of a source whose names are not known: a search finds them, or a pattern also matches files that the script makes.
 fn other_names(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, target: &Field) {
     let name = name_there(call, &source.text);
     let names = match source.kind {
@@ -343,7 +343,7 @@ fn other_names(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, tar
     for name in names {
         let written = format!("{directory}/{}", source.shown().rsplit('/').next().unwrap_or_default());
         let pattern = format!("{}/{name}", escaped(directory));
-        analyzer.bringing(brings, |analyzer| {
+        analyzer.with_additional_files(brings, |analyzer| {
             analyzer.effect(Access::Write, Target::Among { written, pattern }, call.command);
         });
     }

@@ -43,18 +43,18 @@ pub(crate) fn find(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if let Some(file) = expression.roots_from {
         analyzer.reads(file, call.command);
     }
-    act(analyzer, call, &expression, &roots);
+    do_actions(analyzer, call, &expression, &roots);
 }
 
 /// Does the actions of an expression with what is found below the roots.
-fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>, roots: &[Field]) {
+fn do_actions(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>, roots: &[Field]) {
     let mut output = Stream::Nothing;
     for (action, files) in &expression.actions {
         let searches_here = !matches!(action, FindAction::Delete);
         let targets = targets(files, &expression.asked_for, roots, searches_here);
         match action {
             FindAction::Delete => delete(analyzer, call, files, targets),
-            // Without the file it is about other ones of that directory.
+            // A command without `{}` acts on other files of that directory.
             FindAction::RunThere(command) if !command.iter().any(|word| word.text.contains("{}")) => {
                 for root in roots {
                     analyzer.in_directory([root], |analyzer| {

@@ -142,7 +142,7 @@ fn prints_lines(arguments: &[&str]) -> bool {
     }
 }
 
-/// Runs an alias of `-c`, which may stand for another one of them, but not for itself.
+/// Runs an alias of `-c`. It may use another alias of `-c`, but not itself.
 fn given_alias(analyzer: &mut Analyzer<'_>, global: &Arguments, (name, text): (&str, &str), rest: &[Field]) {
     analyzer.restoring(
         |analyzer| &mut analyzer.state.disk.git_aliases,
@@ -161,7 +161,7 @@ fn given_alias(analyzer: &mut Analyzer<'_>, global: &Arguments, (name, text): (&
     );
 }
 
-/// `-c url.ADDRESS.insteadOf=START`: another address in the place of one that starts so.
+/// `-c url.ADDRESS.insteadOf=START`: git replaces the start of an address.
 fn other_addresses(analyzer: &mut Analyzer<'_>, global: &Arguments, rest: &[Field]) {
     for setting in global.values(&["-c"]) {
         let Some((key, start)) = setting.text.split_once('=') else { continue };

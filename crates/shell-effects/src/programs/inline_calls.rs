@@ -406,8 +406,8 @@ fn bareword(rest: &str) -> Option<InlineCall> {
     if is_word { Some(InlineCall::Text(Field::literal(word))) } else { None }
 }
 
-/// Whether something may be run by what follows the name of a function: not by `system()`, nor where the name is a part of a text,
-/// a key, or a definition.
+/// Whether the name of a function and the code after it may run something. `system()` does not, nor does a name in a text, a key or
+/// a definition.
 fn may_run(language: Option<SourceLanguage>, rest: &str) -> bool {
     let is_language = language.is_some_and(|language| language != SourceLanguage::Make);
     let rest = rest.trim_start();

@@ -89,7 +89,7 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
         analyzer.start_up_file(file, call.command);
     }
-    // An interactive shell takes what follows a `#` for commands then.
+    // Then an interactive shell runs the text after a `#`.
     let is_switched_off = |words: &[Field]| matches!(words, [off, name] if off.text == "+O" && name.text == "interactive_comments");
     if call.fields.windows(2).any(is_switched_off) {
         analyzer.doubt_script(call.name);
@@ -170,7 +170,7 @@ fn script(analyzer: &mut Analyzer<'_>, call: &Call<'_>, options: &Arguments, res
     }
 }
 
-/// The files that a shell runs at its start: one that is interactive, and one of a login.
+/// The files that an interactive shell or a login shell runs when it starts.
 fn start_up_files(analyzer: &mut Analyzer<'_>, options: &Arguments, call: &Call<'_>) {
     for code in start_up::texts(analyzer, call.program) {
         analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, call.name)));
@@ -370,8 +370,7 @@ fn operands_of_code(analyzer: &mut Analyzer<'_>, call: &Call<'_>, code: &[Field]
     }
 }
 
-/// What runs beside the script of an interpreter: modules and files that it loads first, and what it reads from its terminal
-/// afterwards.
+/// What an interpreter runs apart from its script: modules and files that it loads first, and later the input of its terminal.
 fn preloaded(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let flags = call.program.options;
     for module in call.arguments.values_of(flags, b'm') {

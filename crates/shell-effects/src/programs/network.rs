@@ -312,7 +312,7 @@ fn copied_directories(analyzer: &mut Analyzer<'_>, call: &Call<'_>, sources: &[F
             "" | "." | ".." => target.clone(),
             name => inside(target, &source.with(name)),
         };
-        analyzer.bringing(brings, |analyzer| analyzer.touch(Access::Write, &path, call.command));
+        analyzer.with_additional_files(brings, |analyzer| analyzer.touch(Access::Write, &path, call.command));
     }
 }
 

@@ -5,7 +5,8 @@ use crate::analysis::field::Field;
 use crate::programs::arguments::{self, Call};
 use crate::programs::program::Place;
 
-/// Modules of Python that are programs, and the names of those. They are no column of the table of programs: some have no entry.
+/// Modules of Python that are programs, and the names of these. They are not a column of the table of programs, because some
+/// have no entry.
 const MODULES: &[(&str, &str)] = &[
     ("alembic", "alembic"),
     ("ansible", "ansible"),

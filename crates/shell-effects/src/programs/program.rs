@@ -34,7 +34,7 @@ pub struct Program {
     pub(crate) runs_package_scripts: bool,
     /// Whether its `cp` copies files between a container and this machine.
     pub(crate) copies_from_containers: bool,
-    /// Whether a path leads to another file after it.
+    /// Whether it changes which file a path leads to.
     pub(crate) paths: PathChange,
     /// The arguments with which it prints a directory of installed programs, which has no secrets.
     pub(crate) installed: &'static [&'static str],
@@ -84,7 +84,7 @@ pub(crate) struct Builtin {
     pub(crate) controls: Control,
 }
 
-/// Whether a builtin sets variables that its arguments name, besides those that it declares.
+/// The variables that a builtin sets, apart from those that it declares.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum AssignedVariables {
     Nothing,
@@ -93,11 +93,11 @@ pub(crate) enum AssignedVariables {
     ByOption(&'static str),
 }
 
-/// Whether a path leads to another file after a program ran than before.
+/// Whether a program changes which file a path leads to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum PathChange {
     Unknown,
-    /// It makes no links, nor copies any, and has no effects but those that are known.
+    /// It neither makes nor copies links, and all its effects are known.
     Never,
     /// It makes links, mounts something, or runs a command that sees other files.
     Always,
@@ -125,7 +125,7 @@ pub(crate) enum Action {
     Nothing,
     /// Every operand is a file, except this number of operands at the start.
     Each(Access, usize),
-    /// The same. If it is recursive, it touches everything in a directory.
+    /// Like `Each`, but with `-r` it touches everything in a directory.
     Trees(Access, usize),
     /// It runs the command that follows its options and this number of operands.
     Wrap(usize),
@@ -148,7 +148,7 @@ pub(crate) enum Stdin {
     Shell,
     /// Code in a language that is not read here, if it has no other code.
     Code,
-    /// Statements for a database. Any of its arguments may be statements as well.
+    /// Statements for a database. Its arguments may also be statements.
     Sql {
         /// Whether a comment may start with `#`.
         has_hash_comments: bool,
@@ -186,7 +186,7 @@ pub(crate) enum SubcommandAction {
     Launch(Launch),
     Format(Formatting),
     Git(fn(&GitCall, &mut Analyzer<'_>)),
-    /// The same, and it changes the checkout or the index.
+    /// Like `Git`, but it changes the checkout or the index.
     GitCheckout(fn(&GitCall, &mut Analyzer<'_>)),
 }
 
@@ -218,7 +218,7 @@ pub(crate) enum Place {
     Here,
     /// It sees other files.
     Elsewhere,
-    /// The same, as a text for a shell.
+    /// On another machine, as a text for a shell.
     RemoteShell,
 }
 
@@ -295,7 +295,7 @@ impl Subcommand {
         Subcommand::launches(names, options, Launch::new(operands, Place::Here))
     }
 
-    /// The same, if the command sees other files. One operand comes first.
+    /// Like `runs`, but the command sees other files, and one operand comes first.
     pub(crate) const fn elsewhere(names: &'static [&'static str], options: Flags) -> Subcommand {
         Subcommand::launches(names, options, Launch::new(1, Place::Elsewhere))
     }
@@ -440,13 +440,13 @@ impl Program {
         self
     }
 
-    /// A path leads to another file after it ran.
+    /// It changes which file a path leads to.
     pub(crate) const fn changes_paths(mut self) -> Program {
         self.paths = PathChange::Always;
         self
     }
 
-    /// A path leads to the same file after it ran.
+    /// Every path leads to the same file as before.
     pub(crate) const fn keeps_paths(mut self) -> Program {
         self.paths = PathChange::Never;
         self
@@ -531,7 +531,7 @@ pub(crate) const fn each(
     Program::new(names).options(options).action(Action::Each(access, skipped)).deletes(deleting(access))
 }
 
-/// The same. If it is recursive, it touches everything in a directory.
+/// Like `each`, but with `-r` it touches everything in a directory.
 pub(crate) const fn trees(
     names: &'static [&'static str],
     options: Flags,

@@ -204,12 +204,12 @@ fn kept(arguments: &Arguments, names: &[Target]) -> Option<Vec<Target>> {
         _ if names.iter().all(|name| *name == Target::WorkTree) && pattern.is_none_or(has_word) => {
             Some(names.to_vec())
         }
-        // A search below a directory finds hidden files as well, and these may be meant.
+        // A search below a directory also finds hidden files, and these may be meant.
         _ => None,
     }
 }
 
-/// Whether a pattern has three letters in a row.
+/// Whether a pattern has three letters in sequence.
 fn has_word(pattern: &Field) -> bool {
     pattern.text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.len() >= 3)
 }
@@ -270,7 +270,7 @@ fn named(text: &str, ignores_case: bool) -> Option<Vec<Target>> {
     Some(vec![Target::Glob(format!("**/{name}")), Target::Glob(format!("**/{name}/**/*"))])
 }
 
-/// What a regular expression says about the last part of a path, as parts of a pattern of the shell that matches the same or more.
+/// What a regular expression says about the last part of a path, as parts of a shell pattern. That pattern may match more.
 fn name_parts(pattern: &str) -> Option<Vec<String>> {
     let mut parts: Vec<String> = Vec::new();
     let mut rest = pattern;
@@ -367,7 +367,7 @@ fn ending_like(file: &Target, name: &str) -> Target {
     }
 }
 
-/// The patterns for names that limit a search. `None` if it may find other files as well.
+/// The patterns for names that limit a search. `None` if it may also find other files.
 fn name_patterns<'a>(patterns: impl Iterator<Item = &'a str>, ignores_case: bool) -> Vec<String> {
     let mut names = Vec::new();
     for pattern in patterns.filter(|pattern| !pattern.starts_with('!')) {

@@ -55,7 +55,7 @@ pub(crate) const SHELL: &[Program] = &[
     ], ""),
 ];
 
-/// Programs that hand on what they read, or what they are given.
+/// Programs that print their input or their arguments.
 #[rustfmt::skip]
 pub(crate) const PRINTERS: &[Program] = &[
     special(&["cat"], "", cat).keeps_paths(),

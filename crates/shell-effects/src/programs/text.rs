@@ -257,7 +257,7 @@ fn words(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// `openssl COMMAND -in FILE`: what shows a certificate shows no key. A key that an option names is used, and shown to nobody.
+/// `openssl COMMAND -in FILE`: commands that show a certificate do not show a key. A key in an option is used, but not shown.
 fn openssl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for file in call.arguments.values(&["-key", "-cert", "-certfile", "-CAfile"]) {
         analyzer.unknown_words(&[Field::literal("openssl"), file.with(format!("--key={}", file.text))]);
@@ -324,7 +324,7 @@ fn pieces(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         _ => prefix.clone(),
     };
     analyzer.touch(Access::Write, &target, call.command);
-    // What is not there yet is matched by no pattern: the first of them.
+    // No pattern matches a file that does not exist yet, so the first name is used.
     let arguments = &call.arguments;
     let addition = match call.program.name() {
         "split" => arguments.value(&["--additional-suffix"]).map(|addition| format!("aa{}", addition.text)),
@@ -421,7 +421,7 @@ fn patch_copies(analyzer: &mut Analyzer<'_>, call: &Call<'_>, file: &Field) {
     }
 }
 
-/// Options of `patch` that change nothing about which files it takes.
+/// Options of `patch` that do not change which files it modifies.
 #[rustfmt::skip]
 const PATCH: &[&str] = &[
     "-p", "--strip", "-i", "--input", "-d", "--directory", "-N", "--forward", "-s", "--silent", "--quiet", "-u", "--unified", "-f", "--force",

@@ -138,7 +138,7 @@ pub(crate) const TOOLS: &[Program] = &[
         Subcommand::launches(&["workspaces foreach", "workspaces run"], "-j= --jobs= --include= --exclude= --from=", Launch { program: &["yarn"], ..Launch::new(0, Place::Here) }),
         Subcommand::launches(&[""], YARN, Launch { own: own_programs::YARN, ..Launch::new(0, Place::Here) }),
     ]).runs_package_scripts().locks(&["yarn.lock"]),
-    // Their subcommands are not known, but their lock files.
+    // Only their lock files are known.
     Program::new(&["composer"]).options("-d=p --working-dir=p").locks(&["composer.lock"]),
     Program::new(&["dart", "flutter"]).locks(&["pubspec.lock"]),
     Program::new(&["mix"]).locks(&["mix.lock"]),

@@ -194,7 +194,7 @@ fn architecture(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     wrapped(analyzer, call, &[], rest.get(length..).unwrap_or_default());
 }
 
-/// `builtin` and `command`: the shell runs its own commands itself, so that what they change stays.
+/// `builtin` and `command`: the shell runs the command itself, so its changes stay.
 pub(crate) fn in_this_shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let declares = analyzer.declares(call.rest);
     if declares {
@@ -386,8 +386,8 @@ pub(crate) fn run_command_text(analyzer: &mut Analyzer<'_>, call: &Call<'_>, tex
     }
 }
 
-/// `flock FILE`: the file is made if there is none. It may also be a directory, or a number. A missing file with the name of a lock is made
-/// by whatever locks something, and stays empty.
+/// `flock FILE` makes the file if it is missing. It may also be a directory, or a number. Any program that locks something makes a
+/// file with the name of a lock, and leaves it empty.
 fn lock(analyzer: &mut Analyzer<'_>, file: &Field, command: usize) {
     analyzer.reads(file, command);
     let is_number = file.text.bytes().all(|byte| byte.is_ascii_digit());

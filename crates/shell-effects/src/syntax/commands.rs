@@ -176,7 +176,7 @@ impl Parser<'_> {
         Ok(CommandKind::While { condition, body: self.body()? })
     }
 
-    /// `do …; done`, or braces, which bash accepts as well.
+    /// `do …; done`, or braces, which bash also accepts.
     fn body(&mut self) -> Result<List, ParseError> {
         self.skip_lines()?;
         if self.eat(";") {

@@ -180,9 +180,9 @@ const MAX_INDEX: usize = 1024;
 pub(crate) enum ArrayIndex {
     /// An index up to the `]` at this position, then `=` or `+=`.
     Closed(usize),
-    /// The same with blanks or operators in the index.
+    /// Like `Closed`, but the index has blanks or operators.
     Ambiguous,
-    /// No assignment.
+    /// It is not an assignment.
     None,
     /// It is not closed within [`MAX_INDEX`] bytes.
     TooLong,

@@ -141,7 +141,7 @@ pub(crate) enum Piece {
 pub(crate) enum Operation {
     /// `:-`, `-`.
     Default(Word),
-    /// `:=`, `=`: the same, and the variable is set.
+    /// `:=`, `=`: like `Default`, but the variable is set.
     Assign(Word),
     /// `:+`, `+`.
     Alternative(Word),
@@ -153,9 +153,9 @@ pub(crate) enum Operation {
     All,
     /// `${name[*]}`: in quotes, one word.
     Joined,
-    /// `${name[index]}`, with what follows that.
+    /// `${name[index]}`, with the text after the index.
     Index(Word),
-    /// `${!name}`, with what follows that.
+    /// `${!name}`, with the text after the name.
     Indirect(Word),
     /// Not evaluated. Its substitutions run.
     Other(Word),

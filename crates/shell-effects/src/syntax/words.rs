@@ -416,7 +416,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Adds literal text, to the last piece if that has the same kind.
+/// Adds literal text. It extends the last piece if that has the same kind.
 pub(crate) fn push(word: &mut Word, text: &str, quoted: bool) {
     match word.last_mut() {
         Some(Piece::Quoted(last)) if quoted => last.push_str(text),

@@ -19,7 +19,7 @@ fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The tokens of a code. None where it is not certain what is a text.
+/// The tokens of a code. `None` if it is not certain what is a text.
 pub(in crate::programs) fn tokens(kind: SourceLanguage, code: &str) -> Option<Vec<Token<'_>>> {
     // Documentation in the code.
     let has_pages = matches!(kind, SourceLanguage::Perl | SourceLanguage::Ruby);

@@ -81,12 +81,12 @@ impl GitCall {
             if has_other_index(analyzer) {
                 extent = Extent { tracked: true, only_changed: false, untracks: true, ..extent };
             }
-            // What this script took out of the index is untracked by now.
+            // Files that this script took out of the index are untracked now.
             for path in analyzer.untracked() {
                 analyzer.touch_tree(Access::Delete, &path, self.command);
             }
         }
-        // What is not known may be an option.
+        // An unknown word may be an option.
         if let Some(command) = analyzer.command_mut(self.command)
             && command.unknown.is_empty()
         {
@@ -201,8 +201,9 @@ impl GitCall {
         match self.arguments.value(&["--prefix"]) {
             Some(prefix) => {
                 let brings = AdditionalFiles { directory: true, names: false };
-                analyzer
-                    .bringing(brings, |analyzer| analyzer.touch_tree(Access::Write, prefix, self.command));
+                analyzer.with_additional_files(brings, |analyzer| {
+                    analyzer.touch_tree(Access::Write, prefix, self.command)
+                });
             }
             None => self.write_work_tree(analyzer),
         }
@@ -325,7 +326,9 @@ impl GitCall {
         self.settings(analyzer);
         for directory in self.arguments.values(&["--separate-git-dir"]) {
             let brings = AdditionalFiles { directory: true, names: false };
-            analyzer.bringing(brings, |analyzer| analyzer.touch(Access::Write, directory, self.command));
+            analyzer.with_additional_files(brings, |analyzer| {
+                analyzer.touch(Access::Write, directory, self.command)
+            });
         }
         self.arguments.values(&["--template"]).for_each(|template| analyzer.template(template));
         let named: Vec<Field> = analyzer.state.exports.values("GIT_DIR").map(file_of).collect();
@@ -335,8 +338,7 @@ impl GitCall {
         self.directory(analyzer);
     }
 
-    /// The directory that a subcommand makes.
-    /// Another branch may be checked out in another directory, whose files then differ from it.
+    /// The directory that a subcommand makes. Another branch may be checked out in another directory, whose files then differ from it.
     pub(super) fn changes_branch(&self, analyzer: &mut Analyzer<'_>) {
         let operands = &self.arguments.operands;
         let Some(name) = operands.first().filter(|name| name.text != "HEAD") else { return };
@@ -380,11 +382,13 @@ impl GitCall {
             _ => return,
         };
         let brings = AdditionalFiles { directory: self.subcommand != "init", names: false };
-        analyzer.bringing(brings, |analyzer| analyzer.touch(Access::MakeDirectory, &directory, self.command));
+        analyzer.with_additional_files(brings, |analyzer| {
+            analyzer.touch(Access::MakeDirectory, &directory, self.command)
+        });
     }
 }
 
-/// Whether what git tracks may be something else than before the script.
+/// Whether git may track other files than before the script.
 fn has_other_index(analyzer: &mut Analyzer<'_>) -> bool {
     analyzer.has_other_index
         || analyzer.state.get("GIT_INDEX_FILE").is_some()

@@ -15,7 +15,7 @@ use crate::percent::percent_decoded;
 const MAX_TOKENS: usize = 20_000;
 /// Texts that are made of each other need a round each.
 const MAX_ROUNDS: usize = 6;
-/// Longer texts are no names and no commands.
+/// A longer text is neither a name nor a command.
 const MAX_TEXT: usize = 16 << 10;
 /// Variables with longer texts are not replaced by them.
 const MAX_VALUE: usize = 512;
@@ -238,7 +238,7 @@ const DELETING: &[&str] = &["renameSync", "rmSync", "rmdirSync", "rmtree", "unli
 /// What gives the contents of the files that sqlite lists: `select data from fsdir('.')`.
 const SQL_READING: &[&str] = &["data", "readfile"];
 
-/// Patterns of the files in the directories that code lists by one of these functions, if it uses another one besides.
+/// Patterns of the files in the directories that code lists by one of the first functions, if it also uses one of the others.
 fn listed(items: &[Token], listing: &[&str], using: &[&str]) -> Vec<String> {
     // `remove` alone is also a method of lists.
     let is_owned = |part: &[Token]| {

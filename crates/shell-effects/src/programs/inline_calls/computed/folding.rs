@@ -2,7 +2,7 @@
 //! as long as it is a known operation.
 
 use super::MAX_TEXT;
-use super::decoding::applied;
+use super::decoding::decoded;
 use super::tokens::Token;
 
 /// More arguments are not looked at.
@@ -76,7 +76,7 @@ fn reduced(out: &[Token], rest: &[Token]) -> Option<(usize, String)> {
                 if rest.first() != Some(&Token::Sign('(')) =>
             {
                 let word = if matches!(name.as_str(), "reverse" | "downcase" | "strip" | "chomp") {
-                    applied(name, text, &[])
+                    decoded(name, text, &[])
                 } else {
                     None
                 };
@@ -117,7 +117,7 @@ fn joined(out: &[Token], rest: &[Token]) -> Option<(usize, String)> {
     // `x'2e656e76'` of SQL.
     if let [.., Token::Name(name)] = before {
         let is_hex = name.eq_ignore_ascii_case("x") && !last.is_empty();
-        return if is_hex { Some((out.len() - 2, applied("fromhex", last, &[])?)) } else { None };
+        return if is_hex { Some((out.len() - 2, decoded("fromhex", last, &[])?)) } else { None };
     }
     let (start, text, between) = match before {
         [.., Token::Text { text, .. }] => (out.len() - 2, text, ""),
@@ -261,12 +261,12 @@ fn function(name: &str, owner: &str, values: &[FoldedValue]) -> Option<String> {
         "printf" | "sprintf" => formatted(first.text()?, more),
         "pack" => match (first.text()?, more) {
             ("C*" | "U*" | "c*" | "W*", codes) => characters(codes),
-            (encoding, [text]) => applied("pack", text.text()?, &[encoding]),
+            (encoding, [text]) => decoded("pack", text.text()?, &[encoding]),
             _ => None,
         },
         "Path" | "PurePath" | "Pathname" | "File" if more.is_empty() => first.text().map(str::to_owned),
         "Path" => Some(texts(values).join("/")),
-        _ => applied(name, first.text()?, &more_texts),
+        _ => decoded(name, first.text()?, &more_texts),
     }
 }
 
@@ -290,7 +290,7 @@ fn method(name: &str, text: &str, values: &[FoldedValue]) -> Option<String> {
         ("substr", [FoldedValue::Number(from), FoldedValue::Number(count)]) => {
             part(text, *from, Some(from.saturating_add(*count)))
         }
-        _ => applied(name, text, &arguments),
+        _ => decoded(name, text, &arguments),
     }
 }
 
