@@ -35,6 +35,7 @@ pub(crate) mod shell;
 pub(crate) mod start_up;
 pub(crate) mod system;
 pub(crate) mod table;
+pub(crate) mod tar;
 pub(crate) mod text;
 pub(crate) mod tools;
 pub(crate) mod typesetters;

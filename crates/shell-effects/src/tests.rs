@@ -239,7 +239,7 @@ fn an_analysis_that_is_out_of_time_stops_and_says_so() {
 }
 
 #[test]
-fn what_is_no_script_is_reported_with_its_reason() {
+fn what_is_not_a_script_is_reported_with_its_reason() {
     let reason = |command| format!("{:?}", read(command, None).doubts);
     insta::assert_snapshot!(reason("a\nb 'c"), @r#"[Unparsable("a single quote is not closed (line 2)")]"#);
     insta::assert_snapshot!(reason("if a; then b"), @r#"[Unparsable("`fi` is missing (line 1)")]"#);

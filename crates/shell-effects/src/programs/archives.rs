@@ -4,15 +4,16 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::environment::ArchiveFormat;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
-use crate::programs::arguments::{self, Arguments, Call, Flags};
+use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::batches;
 use crate::programs::program::{Program, special};
+use crate::programs::tar;
 use crate::{Access, AdditionalFiles};
 
 #[rustfmt::skip]
 pub(crate) const ARCHIVES: &[Program] = &[
     special(&["7z", "7za", "7zz"], "-o? -p? -m? -t? -x? -i? -w? -v? -s? -a? -r?", seven),
-    special(&["bsdtar", "tar"], "", tar),
+    special(&["bsdtar", "tar"], "", tar::tar),
     special(&["bunzip2", "bzip2", "gunzip", "gzip", "pigz", "unpigz", "unxz", "unzstd", "xz", "zstd", "zstdmt"], "-S= -o=w -T= --suffix= --threads= --files? --files0? --filelist=l --rm!", compress),
     special(&["cpio"], "-F= -I= -O= -D= -E=r -C= -H= -M= -R= --file= --directory= --pattern-file=r --format= --owner=", cpio),
     special(&["ar", "gcc-ar", "llvm-ar"], "", library),
@@ -22,146 +23,13 @@ pub(crate) const ARCHIVES: &[Program] = &[
     special(&["zip"], "-m! --move! -lf=c -la! --logfile-path=c -i= -x= -t= -tt= -P= -b= -n= -TT= -O=w --out=w --unzip-command= --temp-path= --password= --suffixes=", zip),
 ];
 
-/// The options of tar. It parses its words itself, because the first may have no dash.
-const TAR: Flags = "-f= -C= -T= -X=r -I= -b= -g=w -F= -H= -K= -L= -N= -V= --file= --directory= --files-from= \
-    --exclude-from=r --add-file=r --exclude= --use-compress-program= --to-command= --transform= --xform= --strip-components= \
-    --checkpoint-action= --owner= --group= --mode= --mtime= --listed-incremental=w --info-script= --new-volume-script= \
-    --rsh-command= --rmt-command= --tape-length= --label= --newer= --newer-mtime= --after-date= --format= \
-    --starting-file= --suffix= --sort= --blocking-factor= --volno-file=w --index-file=w --owner-map=r --group-map=r";
-
-/// Options of tar with a command for a shell.
-const TAR_COMMANDS: &[&str] = &[
-    "-F",
-    "-I",
-    "--info-script",
-    "--new-volume-script",
-    "--rmt-command",
-    "--rsh-command",
-    "--to-command",
-    "--use-compress-program",
-];
-
-/// What tar does with the members of an archive. Long options may be abbreviated.
-#[derive(Clone, Copy)]
-struct TarMode {
-    creates: bool,
-    extracts: bool,
-}
-
-impl TarMode {
-    fn of(arguments: &Arguments) -> TarMode {
-        let long = ["--create", "--append", "--update", "--concatenate"];
-        TarMode {
-            creates: arguments.has(&["-c", "-r", "-u", "-A"])
-                || long.iter().any(|name| arguments.has_long(name)),
-            extracts: arguments.has(&["-x", "--get"]) || arguments.has_long("--extract"),
-        }
-    }
-}
-
-fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    // The old style `tar xzf FILE`: the flags take their values in turn.
-    let mut arguments = arguments::parse(TAR, &dashed(call.fields.get(1..).unwrap_or_default()));
-    analyzer.files_of_flags(TAR, &arguments, call.command);
-    let mut members = std::mem::take(&mut arguments.operands);
-    for list in arguments.values(&["-T", "--files-from"]) {
-        analyzer.reads(list, call.command);
-        members.extend(analyzer.listed_in(list));
-    }
-    tar_commands(analyzer, &arguments);
-    let mode = TarMode::of(&arguments);
-    let archive = arguments.value(&["-f", "--file"]);
-    if let Some(archive) = archive.filter(|archive| archive.text != "-") {
-        analyzer.touch(if mode.creates { Access::Write } else { Access::Read }, archive, call.command);
-    }
-    let directory = arguments.value(&["-C", "--directory"]);
-    analyzer.in_directory(directory, |analyzer| {
-        tar_members(analyzer, call, &arguments, mode, &members);
-    });
-    if !mode.extracts || arguments.has(&["-O", "--to-stdout"]) {
-        return;
-    }
-    analyzer.in_directory(directory, |analyzer| renamed_to(analyzer, &arguments, call.command));
-    let renames = arguments.has(&["--transform", "--xform"]);
-    if members.is_empty() || renames {
-        let strip = stripped_directories(analyzer, &arguments);
-        let unpacked = Extraction { directory, archive, format: ArchiveFormat::Tar, strip };
-        if !looked_into(analyzer, call, &unpacked) {
-            extracted(analyzer, call, directory, archive);
-        }
-    }
-}
-
-/// The commands in the options of tar.
-fn tar_commands(analyzer: &mut Analyzer<'_>, arguments: &Arguments) {
-    for code in arguments.values(TAR_COMMANDS) {
-        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
-    }
-    for action in arguments.values(&["--checkpoint-action"]) {
-        if let Some(code) = action.text.strip_prefix("exec=") {
-            let code = action.with(code);
-            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
-        } else if !action.is_literal() {
-            analyzer.doubt_script("tar");
-        }
-    }
-}
-
-/// The members that tar packs or unpacks by their names.
-fn tar_members(
+/// A file that is unpacked. A pattern of the archiver matches in all directories.
+pub(crate) fn unpacked_member(
     analyzer: &mut Analyzer<'_>,
     call: &Call<'_>,
-    arguments: &Arguments,
-    mode: TarMode,
-    members: &[Field],
+    member: &Field,
+    is_pattern: bool,
 ) {
-    let has_patterns = arguments.has_long("--wildcards");
-    let removes = mode.creates
-        && (arguments.has(&["--remove-files"])
-            || analyzer.state.exports.values("TAR_OPTIONS").any(|more| more.contains("--remove-f")));
-    for member in members {
-        if mode.creates {
-            analyzer.touch_tree(Access::Read, member, call.command);
-            if removes {
-                analyzer.touch_tree(Access::Delete, member, call.command);
-            }
-        } else if mode.extracts {
-            unpacked_member(analyzer, call, member, has_patterns);
-        }
-    }
-}
-
-/// How many directories at the start of a name tar leaves out. None if its options may change names in other ways.
-fn stripped_directories(analyzer: &Analyzer<'_>, arguments: &Arguments) -> Option<usize> {
-    let is_plain = arguments.flags.iter().all(|(flag, _)| PLAIN_TAR.contains(&flag.as_str()))
-        && [["-C", "--directory"].as_slice(), &["-f", "--file"], &["--strip-components"]]
-            .iter()
-            .all(|names| arguments.values(names).count() < 2)
-        && !analyzer.may_be_given(&["TAR_OPTIONS", "GZIP"]);
-    match arguments.value(&["--strip-components"]) {
-        _ if !is_plain => None,
-        Some(count) => count.text.parse().ok(),
-        None => Some(0),
-    }
-}
-
-/// The directories that `--transform s,FROM,TO,` puts before names.
-fn renamed_to(analyzer: &mut Analyzer<'_>, arguments: &Arguments, command: usize) {
-    for change in arguments.values(&["--transform", "--xform"]) {
-        for change in change.text.split(';') {
-            let Some(rest) = change.trim().strip_prefix('s') else { continue };
-            let Some(separator) = rest.chars().next() else { continue };
-            let to = rest.split(separator).nth(2).unwrap_or_default();
-            if let Some((directory, _)) = to.rsplit_once('/') {
-                let directory = if directory.is_empty() { "/" } else { directory };
-                analyzer.touch_tree(Access::Write, &Field::literal(directory), command);
-            }
-        }
-    }
-}
-
-/// A file that is unpacked. A pattern of the archiver matches in all directories.
-fn unpacked_member(analyzer: &mut Analyzer<'_>, call: &Call<'_>, member: &Field, is_pattern: bool) {
     let is_pattern = is_pattern && member.is_literal() && member.text.contains(['*', '?', '[']);
     if !is_pattern {
         return analyzer.touch_tree(Access::Write, member, call.command);
@@ -171,9 +39,11 @@ fn unpacked_member(analyzer: &mut Analyzer<'_>, call: &Call<'_>, member: &Field,
     }
 }
 
+const JAR: Flags = "-f= -C= --file=";
+
 /// `jar xf ARCHIVE`.
 fn jar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let arguments = arguments::parse("-f= -C= --file=", &dashed(call.fields.get(1..).unwrap_or_default()));
+    let arguments = arguments::parse(JAR, &dashed(JAR, call.fields.get(1..).unwrap_or_default()));
     let archive = arguments.value(&["-f", "--file"]);
     let Some(archive) = archive else { return };
     if arguments.has(&["-x", "--extract"]) {
@@ -224,8 +94,9 @@ fn gpgtar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// The first word without a dash, as flags followed by their values.
-fn dashed(words: &[Field]) -> Vec<Field> {
+/// The words after the name of `tar` or `jar`. The first one may lack its dash: then its flags take their values from the
+/// following words in turn.
+pub(crate) fn dashed(flags: Flags, words: &[Field]) -> Vec<Field> {
     let Some((first, rest)) = words.split_first().filter(|(first, _)| !first.text.starts_with('-')) else {
         return words.to_vec();
     };
@@ -233,7 +104,7 @@ fn dashed(words: &[Field]) -> Vec<Field> {
     let mut rest = rest.iter();
     for c in first.text.chars() {
         out.push(first.with(format!("-{c}")));
-        if matches!(c, 'f' | 'C' | 'T' | 'X' | 'I' | 'b' | 'F' | 'g' | 'H' | 'K' | 'L' | 'N' | 'V') {
+        if arguments::takes_next(flags, &format!("-{c}")) {
             out.extend(rest.next().cloned());
         }
     }
@@ -241,25 +112,17 @@ fn dashed(words: &[Field]) -> Vec<Field> {
     out
 }
 
-/// Options of tar that do not change the names of unpacked files.
-#[rustfmt::skip]
-const PLAIN_TAR: &[&str] = &[
-    "-x", "--extract", "--get", "-f", "--file", "-z", "--gzip", "--gunzip", "-a", "--auto-compress", "-v", "--verbose", "-p", "-m", "--touch", "-o",
-    "--no-same-owner", "--no-same-permissions", "-k", "--keep-old-files", "--skip-old-files", "--overwrite", "-C", "--directory", "--strip-components",
-    "--exclude", "--warning",
-];
-
 /// An archive to unpack.
-struct Extraction<'f> {
-    directory: Option<&'f Field>,
-    archive: Option<&'f Field>,
-    format: ArchiveFormat,
+pub(crate) struct Extraction<'f> {
+    pub(crate) directory: Option<&'f Field>,
+    pub(crate) archive: Option<&'f Field>,
+    pub(crate) format: ArchiveFormat,
     /// How many directories at the start of a name are left out. None if other options change the names.
-    strip: Option<usize>,
+    pub(crate) strip: Option<usize>,
 }
 
 /// Writes the files in an archive, if they are known.
-fn looked_into(analyzer: &mut Analyzer<'_>, call: &Call<'_>, unpacked: &Extraction<'_>) -> bool {
+pub(crate) fn looked_into(analyzer: &mut Analyzer<'_>, call: &Call<'_>, unpacked: &Extraction<'_>) -> bool {
     let Extraction { directory, archive: Some(archive), format, strip: Some(strip) } = *unpacked else {
         return false;
     };

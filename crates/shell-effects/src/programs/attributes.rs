@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attributes_are_no_files() {
+    fn attributes_are_not_files() {
         for (interpreter, code) in [
             ("python3", "for k in d: print(k.key)"),
             ("python3", "x = sorted(rows, key=lambda r: r.key)"),

@@ -234,7 +234,8 @@ fn replaces_files(code: &str) -> bool {
         || code.contains("path") && code.contains(".replace(")
 }
 
-/// Functions that run a program, or test whether one exists. They do not open their arguments.
+/// Functions that run a program, or test whether one exists. They do not open their arguments. Not all functions that run a program
+/// (`RUNNERS`) are here, only those whose first argument is certainly not opened.
 const PROGRAM_USERS: &[&str] = &[
     "run",
     "call",
@@ -451,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_run_is_no_file_of_the_code() {
+    fn a_program_that_is_run_is_not_a_file_of_the_code() {
         for (code, expected) in [
             ("#!/usr/bin/env python3\nimport sys", "import sys"),
             ("#!/usr/bin/env python3", ""),

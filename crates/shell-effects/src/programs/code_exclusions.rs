@@ -310,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_code_only_leaves_out_are_no_files_of_it() {
+    fn names_that_code_only_leaves_out_are_not_its_files() {
         for (interpreter, code) in [
             ("python3", "if '.env' in path: continue"),
             ("python3", "if '.env' in p.parts or 'target' in p.parts:\n    continue"),

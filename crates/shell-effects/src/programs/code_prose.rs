@@ -327,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_and_patterns_in_code_are_no_files() {
+    fn sentences_and_patterns_in_code_are_not_files() {
         for code in [
             "import re\ns = re.sub(r'\\.env\\b', 'settings', s)",
             "import re, sys\ns = re.subn('x.env', \"y\", s)[0]",
