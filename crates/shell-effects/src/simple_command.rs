@@ -24,7 +24,7 @@ impl SimpleCommand {
             && self.words.iter().any(|word| is_evaluated(word))
     }
 
-    /// Whether its script's effects are complete. A command like `make` or `python3 script.py` may run code that nobody sees.
+    /// Whether its script's effects are complete. A command like `make` or `python3 script.py` may run code that is not visible here.
     #[must_use]
     pub fn tells_all(&self) -> bool {
         let Some(program) = self.entry else { return false };

@@ -151,7 +151,7 @@ struct Compiler<'a> {
     /// In bytes.
     at: usize,
     kind: GlobKind,
-    /// None where the pattern is only checked.
+    /// `None` if the pattern is only checked.
     program: Option<Vec<Instruction>>,
     /// Whether this position is always at the start of a part of a path.
     opens: bool,

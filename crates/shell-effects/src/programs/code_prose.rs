@@ -310,7 +310,7 @@ impl<'c> Prose<'_, 'c> {
     }
 }
 
-/// The variables of JavaScript in a pattern, which are no file.
+/// The variables of JavaScript in a pattern, which are not files.
 const VARIABLES: &[&str] = &["process\\.env", "process.env", "import\\.meta\\.env", "import.meta.env"];
 
 /// A pattern without what would be a pattern for names of files.

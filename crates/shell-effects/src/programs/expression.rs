@@ -91,7 +91,7 @@ impl<'f> Expression<'f> {
         let mut expression = Expression { words, ..Expression::default() };
         let any = Rc::new(vec![FindConditions::default()]);
         let mut all = expression.list(&any);
-        // After a parenthesis that nobody opened.
+        // After a parenthesis that was never opened.
         while expression.at < words.len() {
             expression.is_unclear = true;
             expression.at += 1;
