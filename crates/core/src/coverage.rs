@@ -1,6 +1,6 @@
 //! Relations between globs: whether one certainly covers the other, and whether both may match the same file.
 
-use shell_effects::glob::{Glob, Kind};
+use shell_effects::glob::{Glob, GlobKind};
 
 /// Characters with a meaning in a glob.
 const SPECIAL: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
@@ -118,7 +118,7 @@ fn names_overlap(one: &str, other: &str) -> bool {
 
 fn globs_overlap(one: &str, other: &str) -> bool {
     let matches = |glob: &str, text: &str| {
-        Glob::new(glob, Kind::Path).ok().and_then(|glob| glob.matches(text)).unwrap_or(true)
+        Glob::new(glob, GlobKind::Path).ok().and_then(|glob| glob.matches(text)).unwrap_or(true)
     };
     match (is_literal(one), is_literal(other)) {
         (true, _) => matches(other, one),
@@ -141,7 +141,7 @@ mod tests {
 
     use super::*;
     use crate::file_pattern::{FilePattern, Location};
-    use shell_effects::glob::{Glob, Kind};
+    use shell_effects::glob::{Glob, GlobKind};
 
     #[test]
     fn a_glob_covers_what_is_certain() {
@@ -168,7 +168,7 @@ mod tests {
         fn what_is_covered_matches_nothing_more(
             outer in "[ab*?]{1,4}", inner in "[ab*?]{1,4}", text in "[ab]{0,5}",
         ) {
-            let matches = |glob: &str| Glob::new(glob, Kind::Name).unwrap().matches(&text).unwrap();
+            let matches = |glob: &str| Glob::new(glob, GlobKind::Name).unwrap().matches(&text).unwrap();
             if covers(&outer, &inner) && matches(&inner) {
                 prop_assert!(matches(&outer), "{} {} {}", outer, inner, text);
             }
@@ -179,7 +179,7 @@ mod tests {
             outer in "[ab *]{1,4}", inner in "[ab *]{1,4}", text in "[ab ]{0,6}", modes in any::<(bool, bool)>(),
         ) {
             let matches = |glob: &str, is_prefix: bool| {
-                let is = |glob: &str| Glob::new(glob, Kind::Name).unwrap().matches(&text).unwrap();
+                let is = |glob: &str| Glob::new(glob, GlobKind::Name).unwrap().matches(&text).unwrap();
                 is(glob) || (is_prefix && is(&format!("{glob} *")))
             };
             if covers_command(&outer, modes.0, &inner, modes.1) && matches(&inner, modes.1) {

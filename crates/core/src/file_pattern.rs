@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use shell_effects::glob::{Glob, GlobError, Kind, escaped};
+use shell_effects::glob::{Glob, GlobError, GlobKind, escaped};
 
 /// A path in the forms that patterns are compared with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -93,7 +93,7 @@ impl FilePattern {
             "" | "." => (Anchor::Root, "**", false),
             plain => (anchor, plain, is_for_directories),
         };
-        Ok(FilePattern { glob: Glob::new(plain, Kind::Path)?, anchor, is_for_directories })
+        Ok(FilePattern { glob: Glob::new(plain, GlobKind::Path)?, anchor, is_for_directories })
     }
 
     /// Compiles a pattern in Claude Code's notation for rules: `//etc` is absolute, `/docs` and `./docs` start at the root.
@@ -292,7 +292,7 @@ fn leads_below(pattern: &[&str], names: &[&str]) -> bool {
         None => false,
         Some((&"**", rest)) => leads_below(rest, names) || leads_below(pattern, names_below),
         Some((part, rest)) => {
-            let glob = Glob::new(part, Kind::Path);
+            let glob = Glob::new(part, GlobKind::Path);
             glob.is_ok_and(|glob| glob.matches(name).unwrap_or(true)) && leads_below(rest, names_below)
         }
     }

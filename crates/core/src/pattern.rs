@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use thiserror::Error;
 
-use shell_effects::glob::{Glob, Kind};
+use shell_effects::glob::{Glob, GlobKind};
 
 /// A glob over the subagent's name: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`; `*` also crosses `/` and `:`,
 /// and case counts. A pattern without any of these is the name itself, or the agent's id.
@@ -252,7 +252,7 @@ impl Pattern {
     }
 
     fn compile(&self) -> Result<Glob, PatternError> {
-        Glob::new(&self.0, Kind::Name).map_err(|error| self.broken(&error.to_string()))
+        Glob::new(&self.0, GlobKind::Name).map_err(|error| self.broken(&error.to_string()))
     }
 
     pub fn broken(&self, reason: &str) -> PatternError {

@@ -15,8 +15,8 @@ mod unknown_parts;
 
 pub use fingerprint::Fingerprint;
 use literal::FirstCharacters;
-use program::Op;
-pub use program::{GlobError, Kind};
+use program::Instruction;
+pub use program::{GlobError, GlobKind};
 pub use unknown_parts::{Hole, Part};
 
 /// No real text is longer.
@@ -30,11 +30,11 @@ pub struct Glob(Arc<ValidPattern>);
 #[derive(Debug)]
 struct ValidPattern {
     pattern: Box<str>,
-    kind: Kind,
+    kind: GlobKind,
     /// How many literal bytes every match starts with.
     head: usize,
     starts: FirstCharacters,
-    program: OnceLock<Vec<Op>>,
+    program: OnceLock<Vec<Instruction>>,
 }
 
 impl PartialEq for ValidPattern {
@@ -74,7 +74,7 @@ impl Glob {
     ///
     /// # Errors
     /// Says what is wrong with it.
-    pub fn new(pattern: &str, kind: Kind) -> Result<Glob, GlobError> {
+    pub fn new(pattern: &str, kind: GlobKind) -> Result<Glob, GlobError> {
         let head = literal::head(pattern);
         program::check(pattern, head, kind)?;
         let starts = FirstCharacters::of(pattern);
@@ -95,11 +95,11 @@ impl Glob {
     ///
     /// # Errors
     /// Says what is wrong with it.
-    pub fn check(pattern: &str, kind: Kind) -> Result<(), GlobError> {
+    pub fn check(pattern: &str, kind: GlobKind) -> Result<(), GlobError> {
         program::check(pattern, literal::head(pattern), kind)
     }
 
-    fn program(&self) -> &[Op] {
+    fn program(&self) -> &[Instruction] {
         // It is valid: `new` has checked it.
         self.0.program.get_or_init(|| program::compile(&self.0.pattern, self.0.kind))
     }
@@ -163,7 +163,7 @@ impl Glob {
         unknown_parts::could_match(self.program(), parts)
     }
 
-    /// The same where the pattern spells a known letter or digit of the text: with other unknown parts alone it does not match.
+    /// Like `could_match`, but the pattern must spell a letter or digit of a known part: it must not match by unknown parts alone.
     #[must_use]
     pub fn could_match_by_known(&self, parts: &[Part<'_>]) -> bool {
         unknown_parts::could_match_by_known(self.program(), parts)

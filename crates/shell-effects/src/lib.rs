@@ -145,7 +145,7 @@ pub enum CodeLanguage {
     Other,
 }
 
-/// What code may do to files besides reading them.
+/// What code may do to files apart from reading them.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct CodeAccess {
     pub writes: bool,
@@ -186,17 +186,17 @@ pub struct Effect {
     pub base: Base,
     /// The index of its command.
     pub command: usize,
-    /// The option that causes it, if the command would not do it otherwise: `sort -o`, `find -delete`.
+    /// The option that causes it, if the command does not do it without: `sort -o`, `find -delete`.
     pub option: Option<String>,
-    pub brings: Brought,
+    pub brings: AdditionalFiles,
 }
 
-/// What may come to a path besides the one file that its target names.
+/// Files that may come to a path in addition to the file that its target names.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub struct Brought {
-    /// A directory with anything in it: by `mv`, `cp -r`, `ln -s` or from an archive.
+pub struct AdditionalFiles {
+    /// A directory with any content: from `mv`, `cp -r`, `ln -s` or an archive.
     pub directory: bool,
-    /// Files with any name that the pattern of the target matches, also names that are not there yet.
+    /// Files with any name that the pattern of the target matches, including names that do not exist yet.
     pub names: bool,
 }
 
@@ -252,7 +252,7 @@ pub enum Target {
     Glob(String),
     /// A file, or a directory with everything in it.
     Tree(String),
-    /// The same for each match of a pattern.
+    /// Each match of a pattern. Like `Tree`, a directory with everything in it.
     Trees(String),
     /// `directory/name` if `directory` is a directory, else the path `directory` itself: the target of `cp` and `mv`.
     Into {
@@ -300,7 +300,7 @@ pub enum Doubt {
         interpreter: String,
         language: CodeLanguage,
         text: String,
-        /// What it may do to the files that it names besides reading them.
+        /// What it may do to the files that it names, apart from reading them.
         access: CodeAccess,
         /// Where it runs.
         bases: Vec<Base>,
@@ -389,7 +389,7 @@ pub fn writes(command: &str, home: Option<&str>) -> Option<Script> {
 
 impl Effect {
     pub(crate) fn new(access: Access, target: Target, base: Base, command: usize) -> Effect {
-        Effect { access, target, base, command, option: None, brings: Brought::default() }
+        Effect { access, target, base, command, option: None, brings: AdditionalFiles::default() }
     }
 
     /// The path of a literal target, joined with its base.

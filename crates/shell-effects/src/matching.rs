@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use crate::glob::{Hole, Part};
-use crate::programs::arguments::{Flags, Takes, takes, takes_next};
-use crate::programs::program::{Deletes, Program};
+use crate::programs::arguments::{Flags, ValueForm, takes_next, value_form};
+use crate::programs::program::{DeletedFiles, Program};
 use crate::programs::table;
 use crate::{Quoting, SimpleCommand, UnknownPart};
 
@@ -316,7 +316,7 @@ impl PlainCommand<'_> {
                 break;
             }
             // The first words of `find` are directories.
-            let finds = self.command.entry.is_some_and(|program| program.deletes == Deletes::Found);
+            let finds = self.command.entry.is_some_and(|program| program.deletes == DeletedFiles::Found);
             // A program that is not known may have a subcommand.
             let is_first = at == first || at == first + 1 && !self.command.is_known;
             if hole.is_some_and(|hole| may_be_option(hole, word, is_first && !finds)) {
@@ -402,7 +402,7 @@ fn read(flags: &str, word: &str, wanted: &[String]) -> (bool, bool) {
     if word.starts_with("--") {
         // An abbreviation must be unique, otherwise the program fails.
         let is_given = wanted.iter().any(|option| option.starts_with("--") && option.starts_with(name));
-        return (is_given, !has_value && takes(flags, name) == Takes::Next);
+        return (is_given, !has_value && value_form(flags, name) == ValueForm::Next);
     }
     if wanted.iter().any(|option| option == name) {
         return (true, false);
@@ -412,10 +412,10 @@ fn read(flags: &str, word: &str, wanted: &[String]) -> (bool, bool) {
         if wanted.contains(&name) {
             return (true, false);
         }
-        match takes(flags, &name) {
-            Takes::Nothing => {}
-            Takes::Next => return (false, at + c.len_utf8() == word.len()),
-            Takes::Attached => break,
+        match value_form(flags, &name) {
+            ValueForm::Nothing => {}
+            ValueForm::Next => return (false, at + c.len_utf8() == word.len()),
+            ValueForm::Attached => break,
         }
     }
     (false, false)

@@ -19,7 +19,7 @@ pub fn normalise(path: &Path) -> PathBuf {
     out
 }
 
-/// The same for a path in a script, which has slashes on every system.
+/// Like `normalise`, but for a path in a script, which has slashes on every system.
 pub(crate) fn normalise_text(path: &str) -> String {
     let path = normalise(Path::new(path)).to_string_lossy().into_owned();
     if MAIN_SEPARATOR == '/' { path } else { path.replace(MAIN_SEPARATOR, "/") }

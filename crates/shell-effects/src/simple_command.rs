@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
 use crate::programs::harmless::{self, UnlistedOption};
 use crate::programs::languages::SourceLanguage;
-use crate::programs::program::{Action, Control, Deletes, PathChange, Program, Stdin};
+use crate::programs::program::{Action, Control, DeletedFiles, PathChange, Program, Stdin};
 use crate::programs::table;
 use crate::{Base, Doubt, Script, SimpleCommand};
 
@@ -24,7 +24,7 @@ impl SimpleCommand {
             && self.words.iter().any(|word| is_evaluated(word))
     }
 
-    /// Whether its script's effects are complete. A command like `make` or `python3 script.py` may run code that nobody sees.
+    /// Whether its script's effects are complete. A command like `make` or `python3 script.py` may run code that is not visible here.
     #[must_use]
     pub fn tells_all(&self) -> bool {
         let Some(program) = self.entry else { return false };
@@ -144,7 +144,7 @@ impl SimpleCommand {
             Some(rest) => format!("~/{}", rest.to_string_lossy()),
             None => directory.to_string_lossy().into_owned(),
         };
-        let has_conditions = self.entry.is_some_and(|program| program.deletes == Deletes::Found);
+        let has_conditions = self.entry.is_some_and(|program| program.deletes == DeletedFiles::Found);
         let mut text = self.program().to_owned();
         let mut is_path = true;
         for word in self.words.iter().skip(1) {

@@ -222,24 +222,24 @@ fn what_is_more_than_a_limit_is_a_doubt() {
 
 #[test]
 fn an_analysis_that_is_out_of_time_stops_and_says_so() {
-    struct Late(Cell<usize>);
-    impl Environment for Late {
+    struct ExpiredBudget(Cell<usize>);
+    impl Environment for ExpiredBudget {
         fn is_out_of_time(&self) -> bool {
             self.0.set(self.0.get() + 1);
             true
         }
     }
-    let late = Late(Cell::new(0));
-    let context = Context { home: None, environment: &late, programs: &[] };
+    let expired = ExpiredBudget(Cell::new(0));
+    let context = Context { home: None, environment: &expired, programs: &[] };
     let script = read_in(&"echo a b c d; ".repeat(2_000), &context);
-    assert_eq!((late.0.get(), script.doubts), (1, vec![Doubt::OutOfTime]));
+    assert_eq!((expired.0.get(), script.doubts), (1, vec![Doubt::OutOfTime]));
     assert!((1..1_000).contains(&script.commands.len()), "{}", script.commands.len());
     // A short command does not even look.
     assert_eq!(read_in("cat .env", &context).doubts, []);
 }
 
 #[test]
-fn what_is_no_script_is_reported_with_its_reason() {
+fn what_is_not_a_script_is_reported_with_its_reason() {
     let reason = |command| format!("{:?}", read(command, None).doubts);
     insta::assert_snapshot!(reason("a\nb 'c"), @r#"[Unparsable("a single quote is not closed (line 2)")]"#);
     insta::assert_snapshot!(reason("if a; then b"), @r#"[Unparsable("`fi` is missing (line 1)")]"#);

@@ -11,7 +11,7 @@ use conclaude_core::dialect::claude::layout::FOLDER;
 use conclaude_core::text::is_invisible;
 use conclaude_os::environment;
 use conclaude_store::root::{claude_folder, client_folder};
-use shell_effects::glob::{Glob, Kind};
+use shell_effects::glob::{Glob, GlobKind};
 
 const CONFIG_NAMES: [&str; 3] = {
     let [preferred, other] = CONFIG_FILES;
@@ -253,7 +253,7 @@ impl ProtectedPaths {
     #[must_use]
     pub fn named_like(&self, directory: &Path, pattern: &str, or_folder: bool) -> Option<PathBuf> {
         let directory = folded_path(directory);
-        let glob = Glob::new(&folded(pattern), Kind::Name).ok()?;
+        let glob = Glob::new(&folded(pattern), GlobKind::Name).ok()?;
         let is_like = |name: &OsStr| {
             let name = name.to_string_lossy();
             (pattern.starts_with('.') || !name.starts_with('.')) && glob.matches(&name).unwrap_or(true)

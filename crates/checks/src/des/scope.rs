@@ -1,6 +1,6 @@
 //! Which files a step may touch.
 
-use shell_effects::glob::{Glob, Kind};
+use shell_effects::glob::{Glob, GlobKind};
 use thiserror::Error;
 
 /// No step needs longer patterns. Each file is compared with all of them.
@@ -45,7 +45,7 @@ impl AllowedFiles {
                 folder if folder.ends_with('/') => format!("{folder}**"),
                 other => other.to_owned(),
             };
-            match Glob::new(&whole, Kind::Path) {
+            match Glob::new(&whole, GlobKind::Path) {
                 Ok(glob) => globs.push(glob),
                 Err(error) => {
                     let (pattern, reason) = (pattern.clone(), error.to_string());

@@ -2,7 +2,7 @@
 
 use conclaude_core::dialect::claude::sandbox;
 use conclaude_core::file_pattern::{Anchor, FilePattern};
-use shell_effects::glob::{Glob, Kind};
+use shell_effects::glob::{Glob, GlobKind};
 
 use super::{Machine, SettingsPaths};
 
@@ -132,7 +132,7 @@ impl Part {
         if sandbox::is_pattern(folder) || !sandbox::can_read(folder) {
             return None;
         }
-        let glob = Glob::new(name, Kind::Path).ok()?;
+        let glob = Glob::new(name, GlobKind::Path).ok()?;
         let mut names = machine.names_in(&format!("/{folder}"));
         names.retain(|name| glob.matches(name) == Some(true));
         let above = if folder.is_empty() { String::new() } else { format!("/{folder}") };
@@ -154,7 +154,7 @@ fn first_name(glob: &str) -> &str {
 }
 
 fn is_in_root_directory(name: &str, machine: &dyn Machine) -> bool {
-    let Ok(glob) = Glob::new(name, Kind::Path) else { return true };
+    let Ok(glob) = Glob::new(name, GlobKind::Path) else { return true };
     machine.names_in("/").iter().any(|name| glob.matches(name).unwrap_or(true))
 }
 

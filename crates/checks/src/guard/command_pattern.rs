@@ -9,7 +9,7 @@ use super::resolve::Ground;
 use crate::paths::normalise;
 use conclaude_core::config::OptionNames;
 use conclaude_os::budget::Budget;
-use shell_effects::glob::{Fingerprint, Glob, GlobError, Kind, Part};
+use shell_effects::glob::{Fingerprint, Glob, GlobError, GlobKind, Part};
 use shell_effects::{OptionMatch, PlainCommand, SimpleCommand};
 
 /// With fewer known characters, a program could have nearly any name.
@@ -140,7 +140,7 @@ impl CommandPattern {
 
     /// The pattern with further words. `None` if it would be too long.
     fn longer(&self) -> Option<&Glob> {
-        let longer = || Glob::new(&format!("{} *", self.glob.as_str()), Kind::Name).ok();
+        let longer = || Glob::new(&format!("{} *", self.glob.as_str()), GlobKind::Name).ok();
         if self.is_prefix { self.longer.get_or_init(longer).as_ref() } else { None }
     }
 
@@ -151,7 +151,7 @@ impl CommandPattern {
     pub fn ignoring_case(self) -> Result<CommandPattern, GlobError> {
         let glob = match self.glob.as_str() {
             text if text.bytes().any(|byte| byte.is_ascii_uppercase()) => {
-                Glob::new(&text.to_ascii_lowercase(), Kind::Name)?
+                Glob::new(&text.to_ascii_lowercase(), GlobKind::Name)?
             }
             _ => self.glob,
         };

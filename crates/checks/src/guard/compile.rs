@@ -15,7 +15,7 @@ use conclaude_core::config::{
 use conclaude_core::dialect::claude::notation::ToolInputPattern;
 use conclaude_core::dialect::claude::tools::SHELL;
 use conclaude_core::yaml::Located;
-use shell_effects::glob::{Glob, GlobError, Kind};
+use shell_effects::glob::{Glob, GlobError, GlobKind};
 
 /// The names of the config files, and the layer of each.
 pub struct Sources<'a>(pub &'a [(Arc<str>, Layer)]);
@@ -182,7 +182,7 @@ fn tool_glob(config: &ToolRuleConfig) -> Result<Glob, GlobError> {
         return Ok(glob);
     }
     let names = glob.as_str().trim_start_matches('{').trim_end_matches('}');
-    Glob::new(&format!("{{{names},{SHELL}}}"), Kind::Name)
+    Glob::new(&format!("{{{names},{SHELL}}}"), GlobKind::Name)
 }
 
 /// The value that the notation of `tool` compares. Its command pattern is the rule's own, unless the rule has another one.
@@ -206,14 +206,14 @@ fn command_pattern(config: &ToolRuleConfig) -> Result<Option<CommandPattern>, Gl
         None => match &config.tool.pattern.input {
             ToolInputPattern::Command { glob, prefix } => {
                 is_prefix = *prefix;
-                Glob::new(glob, Kind::Name)?
+                Glob::new(glob, GlobKind::Name)?
             }
             _ if options.is_none() => return Ok(None),
-            _ => Glob::new("*", Kind::Name)?,
+            _ => Glob::new("*", GlobKind::Name)?,
         },
         // In the plain form of a command the home directory is `~`.
         Some(pattern) if pattern.as_str().contains("$HOME") && config.action != ToolAction::Allow => {
-            Glob::new(&pattern.as_str().replace("$HOME", "~"), Kind::Name)?
+            Glob::new(&pattern.as_str().replace("$HOME", "~"), GlobKind::Name)?
         }
         Some(pattern) => pattern.glob().clone(),
     };

@@ -16,7 +16,7 @@ use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::{OWN_FILES, Rule};
 use conclaude_core::text::clean_line;
 use conclaude_os::{environment, files, git};
-use shell_effects::{Access, Brought, Extent, WORK_TREE};
+use shell_effects::{Access, AdditionalFiles, Extent, WORK_TREE};
 
 /// All findings about one file.
 pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Touch) -> Vec<Finding> {
@@ -31,7 +31,7 @@ pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, to
     }
     // A later command may go through a link to anything in the directory.
     let is_last = touch.command.is_none_or(|index| index + 1 >= effects.commands.len());
-    let brings = Brought { directory: true, names: false };
+    let brings = AdditionalFiles { directory: true, names: false };
     let followed = Touch { with_contents: true, brings, ..touch.clone() };
     let touch = if touch.access == Access::Link && !is_last { &followed } else { touch };
     own_files(call, touch, &mut found);

@@ -11,7 +11,7 @@ use conclaude_os::budget::Budget;
 use conclaude_os::files;
 use conclaude_store::root::inside_worktree;
 use shell_effects::{
-    Access, Base, Brought, Doubt, Effect, Extent, Script, SimpleCommand, Target, apply_patch,
+    Access, AdditionalFiles, Base, Doubt, Effect, Extent, Script, SimpleCommand, Target, apply_patch,
 };
 
 /// Directories for temporary files. On macOS they are links to directories below `/private`.
@@ -45,7 +45,7 @@ pub struct Touch {
     /// The index of the simple command that does it.
     pub command: Option<usize>,
     /// What else may come to that path.
-    pub brings: Brought,
+    pub brings: AdditionalFiles,
 }
 
 impl Touch {
@@ -181,7 +181,7 @@ impl Ground<'_> {
             exists,
             with_contents: false,
             command: None,
-            brings: Brought::default(),
+            brings: AdditionalFiles::default(),
         }
     }
 

@@ -12,7 +12,7 @@ use conclaude_core::rule::Rule;
 use conclaude_os::budget::Budget;
 use conclaude_store::store;
 use shell_effects::Access;
-use shell_effects::glob::{Glob, GlobError, Kind};
+use shell_effects::glob::{Glob, GlobError, GlobKind};
 
 /// The agents that a rule is for: a glob over the subagent's name, where `main` is the main thread. `None` means all agents.
 #[derive(Clone, Debug, Default)]
@@ -372,7 +372,7 @@ impl InputPattern {
     /// # Errors
     /// Names an invalid pattern. A config that was read has none.
     pub fn of(input: &ToolInputPattern, home: Option<&str>) -> Result<InputPattern, GlobError> {
-        let name = |glob: &str| Glob::new(glob, Kind::Name);
+        let name = |glob: &str| Glob::new(glob, GlobKind::Name);
         Ok(match input {
             ToolInputPattern::Any => InputPattern::Any,
             ToolInputPattern::Command { glob, prefix } => {

@@ -6,7 +6,7 @@ use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
 use conclaude_os::budget::Budget;
-use shell_effects::glob::{Glob, Kind};
+use shell_effects::glob::{Glob, GlobKind};
 
 /// A glob with more matches counts as unknown.
 const MAX_EXPANDED: usize = 10_000;
@@ -37,7 +37,7 @@ fn expanded(base: &Path, pattern: &str, budget: &Budget, sees_hidden: bool) -> O
             continue;
         }
         let plain = without_classes(part).replace('{', "\\{").replace('}', "\\}");
-        let glob = Glob::new(&plain, Kind::Path).ok()?;
+        let glob = Glob::new(&plain, GlobKind::Path).ok()?;
         let mut next = Vec::new();
         for folder in &found {
             if !part.contains(['*', '?', '[', '\\']) {

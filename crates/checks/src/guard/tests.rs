@@ -9,7 +9,7 @@ use crate::paths::Links;
 use conclaude_core::config::Layer;
 use conclaude_core::file_pattern::FilePattern;
 use shell_effects::Environment;
-use shell_effects::glob::{Glob, Kind};
+use shell_effects::glob::{Glob, GlobKind};
 
 mod deleted_directories;
 mod find_comparison;
@@ -113,10 +113,10 @@ fn files(key: &'static str, patterns: &[&str]) -> FileRules {
 
 fn command(pattern: &str, is_prefix: bool, action: Action) -> ToolRule {
     ToolRule {
-        tool: Glob::new("Bash", Kind::Name).unwrap(),
+        tool: Glob::new("Bash", GlobKind::Name).unwrap(),
         input: InputPattern::Any,
         pattern: None,
-        command: Some(CommandPattern::new(Glob::new(pattern, Kind::Name).unwrap(), is_prefix)),
+        command: Some(CommandPattern::new(Glob::new(pattern, GlobKind::Name).unwrap(), is_prefix)),
         sql: None,
         sql_unless: None,
         written: pattern.to_owned(),

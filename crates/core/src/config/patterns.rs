@@ -11,7 +11,7 @@ use super::values::{InvalidValue, NOT_BLANK, NonBlank};
 use crate::dialect::claude::notation::ToolPattern;
 use crate::file_pattern::FilePattern;
 use crate::pattern::alternatives_of;
-use shell_effects::glob::{Glob, GlobError, Kind};
+use shell_effects::glob::{Glob, GlobError, GlobKind};
 
 /// Why a text is not a glob over names.
 #[derive(Debug, Error)]
@@ -51,7 +51,7 @@ impl NameGlob {
     fn new(text: &str) -> Result<NameGlob, NameGlobError> {
         match alternatives_of(text) {
             Some(spelling) => Err(NameGlobError::Alternatives(spelling)),
-            None => Glob::new(text, Kind::Name).map(NameGlob).map_err(NameGlobError::Glob),
+            None => Glob::new(text, GlobKind::Name).map(NameGlob).map_err(NameGlobError::Glob),
         }
     }
 
@@ -91,7 +91,7 @@ impl CommandGlob {
     }
 
     pub(super) fn check(text: &str) -> Result<(), GlobError> {
-        Glob::check(text, Kind::Name)
+        Glob::check(text, GlobKind::Name)
     }
 }
 
@@ -99,7 +99,7 @@ impl TryFrom<String> for CommandGlob {
     type Error = InvalidValue;
 
     fn try_from(text: String) -> Result<Self, InvalidValue> {
-        parse(text, |text| Glob::new(text, Kind::Name).map(CommandGlob))
+        parse(text, |text| Glob::new(text, GlobKind::Name).map(CommandGlob))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::dialect::claude::notation::ToolPattern;
 use crate::event::ALL;
 use crate::text::nearest;
 use crate::yaml::{MapEntry, Node, Spanned, Text};
-use shell_effects::glob::{Glob, Kind};
+use shell_effects::glob::{Glob, GlobKind};
 
 /// Unusable rules of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -268,7 +268,7 @@ fn of_tool_rule(rule: &Spanned<Node>) -> Option<GuardedCalls> {
     let Some(tool) = text(rule, "tool") else { return Some(GuardedCalls::Anything) };
     // It may be about any tool, if its tool name is the mistake.
     let named = ToolPattern::parse(tool).ok().and_then(|pattern| pattern.glob().ok());
-    named.or_else(|| Glob::new("*", Kind::Name).ok()).map(GuardedCalls::Tools)
+    named.or_else(|| Glob::new("*", GlobKind::Name).ok()).map(GuardedCalls::Tools)
 }
 
 /// The calls that rules in a wrong or unknown section might refuse. If a colon or quote is missing, they are part of a key or of

@@ -10,7 +10,7 @@ use conclaude_core::dialect::claude::names::AGENTS as BUILT_IN;
 use conclaude_core::dialect::claude::tools::{KNOWN, RENAMED};
 use conclaude_core::event::{EventKind, Subject};
 use conclaude_core::text::{nearest, quoted_list};
-use shell_effects::glob::{Glob, Kind};
+use shell_effects::glob::{Glob, GlobKind};
 
 pub(super) fn of_sections(config: &ConclaudeConfig, context: &LintContext, found: &mut Vec<Remark>) {
     for (event, section) in &config.sections {
@@ -126,7 +126,7 @@ fn server(pattern: &str) -> Option<NameProblem> {
 }
 
 fn matches(glob: &str, name: &str) -> bool {
-    Glob::new(glob, Kind::Name).is_ok_and(|glob| glob.matches(name).unwrap_or(true))
+    Glob::new(glob, GlobKind::Name).is_ok_and(|glob| glob.matches(name).unwrap_or(true))
 }
 
 /// A literal that the payload's field never has.

@@ -7,7 +7,7 @@ use conclaude_core::config::{
 };
 use conclaude_core::dialect::claude::notation::ToolInputPattern;
 use conclaude_core::event::Subject;
-use shell_effects::glob::{Glob, Kind};
+use shell_effects::glob::{Glob, GlobKind};
 use shell_effects::has_subcommands;
 
 use self::expression::Expression;
@@ -34,10 +34,10 @@ impl ComparisonTarget {
         }
     }
 
-    fn kind(self) -> Kind {
+    fn kind(self) -> GlobKind {
         match self {
-            ComparisonTarget::Files => Kind::Path,
-            ComparisonTarget::Commands | ComparisonTarget::Names => Kind::Name,
+            ComparisonTarget::Files => GlobKind::Path,
+            ComparisonTarget::Commands | ComparisonTarget::Names => GlobKind::Name,
         }
     }
 }

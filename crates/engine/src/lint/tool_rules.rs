@@ -11,7 +11,7 @@ use conclaude_core::dialect::claude::notation::ToolInputPattern;
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::yaml::Located;
 use conclaude_store::load::LoadedConfig;
-use shell_effects::glob::{Glob, Kind};
+use shell_effects::glob::{Glob, GlobKind};
 
 const KEY: &str = "toolUsageValidation";
 
@@ -173,7 +173,7 @@ fn strictness(action: ToolAction) -> u8 {
 }
 
 fn matches(glob: &str, name: &str) -> bool {
-    Glob::new(glob, Kind::Name).is_ok_and(|glob| glob.matches(name).unwrap_or(true))
+    Glob::new(glob, GlobKind::Name).is_ok_and(|glob| glob.matches(name).unwrap_or(true))
 }
 
 /// Whether the first rule certainly matches everything that the second matches.

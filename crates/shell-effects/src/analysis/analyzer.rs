@@ -40,11 +40,11 @@ pub(crate) struct Analyzer<'a> {
     pub(super) copies: Vec<(String, String)>,
     /// Whether the script changed git's index in a way that is not followed.
     pub(crate) has_other_index: bool,
-    /// Variables with more than their value used: `${x:-y}`.
+    /// Variables that are used with an operation: `${x:-y}`.
     pub(super) operated: Vec<String>,
     /// Whether the words of the current command are those without a `TMPDIR`.
     pub(super) without_tmpdir: bool,
-    /// Code with its sentences, and the first command after it: that may run a file with such a content.
+    /// Doubts about code with its sentences. Each counts if a command from this index on may run a file with such content.
     pub(super) prose: Vec<(usize, Doubt)>,
     /// How many git settings files have been read through includes.
     pub(crate) git_includes: usize,
@@ -300,7 +300,7 @@ impl Analyzer<'_> {
         self.joined_with(Vec::new(), start);
     }
 
-    /// The same after some commands that ran before.
+    /// Like `joined`, but with some earlier commands.
     pub(super) fn joined_with(&mut self, mut commands: Vec<usize>, start: usize) {
         commands.extend(start..self.script.commands.len());
         let length = |index: &usize| self.script.commands.get(*index).map_or(0, |command| command.text.len());

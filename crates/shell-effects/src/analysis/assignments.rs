@@ -39,8 +39,29 @@ impl Analyzer<'_> {
             self.substitutions(index);
             self.evaluate_index(index);
         }
+        let value = match self.assigned_value(assignment) {
+            Value::Options(fields) if is_unclear(fields.as_slice()) => {
+                partly_known(&assignment.name, fields.as_slice())
+            }
+            Value::Array(fields) if is_unclear(&fields) => Value::Unknown,
+            value => value,
+        };
+        self.evaluate_hidden_values(&value);
+        if self.state.options.has_integers {
+            self.evaluate_integers(&value);
+        }
+        let value = match &assignment.index {
+            Some(_) => Value::Unknown,
+            None if assignment.appends => self.appended(&assignment.name, value),
+            None => value,
+        };
+        self.state.set(&assignment.name, value);
+    }
+
+    /// The value on the right of the `=`.
+    fn assigned_value(&mut self, assignment: &Assignment) -> Value {
         let mut options: Vec<Field> = Vec::new();
-        let value = match &assignment.value {
+        match &assignment.value {
             AssignedValue::Word(word) => {
                 self.each_choice(|analyzer| {
                     let field = analyzer.scalar(word);
@@ -64,24 +85,7 @@ impl Analyzer<'_> {
                 });
                 Value::Array(options)
             }
-        };
-        let value = match value {
-            Value::Options(fields) if is_unclear(fields.as_slice()) => {
-                partly_known(&assignment.name, fields.as_slice())
-            }
-            Value::Array(fields) if is_unclear(&fields) => Value::Unknown,
-            value => value,
-        };
-        self.evaluate_hidden_values(&value);
-        if self.state.options.has_integers {
-            self.evaluate_integers(&value);
         }
-        let value = match &assignment.index {
-            Some(_) => Value::Unknown,
-            None if assignment.appends => self.appended(&assignment.name, value),
-            None => value,
-        };
-        self.state.set(&assignment.name, value);
     }
 
     /// A value that is an array index with a substitution will be evaluated, wherever that happens.

@@ -98,7 +98,7 @@ pub(crate) fn shopt(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.state.options.switch_on(&name.text);
         } else if call.arguments.has(&["-u"]) {
             analyzer.state.options.switch_off(&name.text);
-            // An interactive shell takes what follows a `#` for commands then.
+            // Then an interactive shell runs the text after a `#`.
             if name.text == "interactive_comments" {
                 analyzer.doubt_script(call.name);
             }
@@ -261,7 +261,7 @@ fn elements(analyzer: &Analyzer<'_>, call: &Call<'_>) -> Option<Vec<Field>> {
     Some(ends.map(Field::literal).collect())
 }
 
-/// `history -w FILE`; without a file it is that of `HISTFILE`.
+/// `history -w FILE`. Without a file, it writes `$HISTFILE`.
 pub(crate) fn history(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     // `fc -s` runs what is stored.
     if call.arguments.has(&["-s"]) {

@@ -22,7 +22,7 @@ pub(crate) enum Language {
     NewShell,
     /// The shell that runs the script: its changes stay.
     ThisShell,
-    /// An interpreter of another language, which is not read here.
+    /// An interpreter of another language, which is not parsed here.
     Other,
 }
 
@@ -40,7 +40,7 @@ impl Analyzer<'_> {
         self.inline_code_with(interpreter, text, Vec::new());
     }
 
-    /// The same for code that gets further values from its arguments.
+    /// Like `inline_code`, but the code gets further values from its arguments.
     pub(crate) fn inline_code_with(&mut self, interpreter: &str, mut text: String, more: Vec<Field>) {
         if let Some(directory) = inline_calls::directory_of(&text) {
             // It may go there before or after.
@@ -215,7 +215,7 @@ impl Analyzer<'_> {
             at <= effects || matches!(effect.target, Target::Glob(_) | Target::Trees(_))
         });
         self.script.side_effects.truncate(side_effects);
-        // What ends the analysis stays.
+        // A doubt that ends the analysis stays.
         let mut at = 0;
         self.script.doubts.retain(|doubt| {
             at += 1;
@@ -270,7 +270,7 @@ impl Analyzer<'_> {
         self.code_of(input, interpreter, language, &[]);
     }
 
-    /// The same for a separate shell with arguments: `bash -s ARGUMENTS`.
+    /// Like `code_from_input`, but for a separate shell with arguments: `bash -s ARGUMENTS`.
     pub(crate) fn script_from_input(&mut self, interpreter: &str, arguments: &[Field]) {
         let input = self.scope.input.clone();
         self.code_of(input, interpreter, Language::NewShell, arguments);
@@ -312,30 +312,7 @@ impl Analyzer<'_> {
                     self.nothing_known(interpreter, language);
                 }
                 let printed = without_last_backslash(printed);
-                match language {
-                    Language::NewShell => self.scoped(|analyzer| {
-                        analyzer.set_input(Stream::Inherited);
-                        analyzer.new_shell(arguments.to_vec(), |analyzer| {
-                            if let Some(file) = file {
-                                analyzer.names_itself(file, interpreter, &printed.text);
-                            }
-                            analyzer.code(&printed.text, interpreter)
-                        });
-                    }),
-                    Language::ThisShell => self.code(&printed.text, interpreter),
-                    Language::Other if is_wholly_unknown(&printed.text) => {
-                        self.unknown_code(interpreter, printed.text.shown());
-                    }
-                    Language::Other => self.scoped(|analyzer| {
-                        // These read all of their code first: what it runs finds an empty input.
-                        let reads_all = Some(SourceLanguage::Python) == SourceLanguage::of(interpreter)
-                            || Some(SourceLanguage::JavaScript) == SourceLanguage::of(interpreter);
-                        if reads_all {
-                            analyzer.set_input(Stream::Nothing);
-                        }
-                        analyzer.inline_code(interpreter, printed.text.shown());
-                    }),
-                }
+                self.text_as_code(&printed.text, file, interpreter, language, arguments);
             }
             Stream::Files(_) | Stream::HashLines | Stream::Unknown => {
                 self.nothing_known(interpreter, language)
@@ -343,7 +320,42 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Runs a program or a script under another name; false where that is the name of yet another one, and so on.
+    /// Runs a text, which is that of `file` if there is one.
+    fn text_as_code(
+        &mut self,
+        text: &Field,
+        file: Option<Field>,
+        interpreter: &str,
+        language: Language,
+        arguments: &[Field],
+    ) {
+        match language {
+            Language::NewShell => self.scoped(|analyzer| {
+                analyzer.set_input(Stream::Inherited);
+                analyzer.new_shell(arguments.to_vec(), |analyzer| {
+                    if let Some(file) = file {
+                        analyzer.set_script_name(file, interpreter, text);
+                    }
+                    analyzer.code(text, interpreter)
+                });
+            }),
+            Language::ThisShell => self.code(text, interpreter),
+            Language::Other if is_wholly_unknown(text) => self.unknown_code(interpreter, text.shown()),
+            Language::Other => self.scoped(|analyzer| {
+                // These read all of their code first: what it runs finds an empty input.
+                let reads_all = matches!(
+                    SourceLanguage::of(interpreter),
+                    Some(SourceLanguage::Python | SourceLanguage::JavaScript)
+                );
+                if reads_all {
+                    analyzer.set_input(Stream::Nothing);
+                }
+                analyzer.inline_code(interpreter, text.shown());
+            }),
+        }
+    }
+
+    /// Runs a program or a script under another name. Returns false if such names follow each other too often.
     pub(super) fn copied(&mut self, run: impl FnOnce(&mut Self)) -> bool {
         if self.scope.copies >= MAX_COPIES {
             return false;
@@ -357,7 +369,7 @@ impl Analyzer<'_> {
     }
 
     /// A script is read from a file: `$0`, and in bash `${BASH_SOURCE[0]}`.
-    fn names_itself(&mut self, file: Field, interpreter: &str, text: &Field) {
+    fn set_script_name(&mut self, file: Field, interpreter: &str, text: &Field) {
         let first = text.text.lines().next().unwrap_or_default();
         let is_bash = interpreter == "bash"
             || interpreter.contains('/') && first.starts_with("#!") && first.contains("bash");
@@ -377,7 +389,7 @@ impl Analyzer<'_> {
 
     /// A command ran. Its substitutions are the commands from `start`, and its own index is `own`. If it runs the output of these
     /// or of earlier commands, they form one pipeline.
-    pub(crate) fn ran(&mut self, start: usize, own: usize) {
+    pub(crate) fn join_with_printers(&mut self, start: usize, own: usize) {
         let ran = self.script.commands.get(own..).unwrap_or_default();
         let Some(runs) = ran.iter().find(|command| command.unknown_code.is_some()) else { return };
         let used = runs

@@ -1,7 +1,7 @@
 //! Conditions that test whether a file exists: `[ -f .env ] || cp .env.example .env` never changes an existing file.
 
 use crate::analysis::analyzer::Analyzer;
-use crate::syntax::tree::{Command, CommandKind, Item, List, Piece, Word};
+use crate::syntax::tree::{AndOrList, Command, CommandKind, List, Piece, Word};
 use crate::{Access, Base, Target};
 
 /// A file whose existence is tested.
@@ -12,8 +12,8 @@ pub(super) struct TestedFile {
 }
 
 impl TestedFile {
-    /// The same file, for the case that the test fails.
-    pub(super) fn otherwise(self) -> TestedFile {
+    /// What holds if the test fails.
+    pub(super) fn negated(self) -> TestedFile {
         TestedFile { is_there: !self.is_there, ..self }
     }
 }
@@ -21,7 +21,9 @@ impl TestedFile {
 /// The file that a condition tests, if it does nothing else.
 pub(super) fn tested_by(condition: &List) -> Option<TestedFile> {
     match condition.as_slice() {
-        [Item { first, rest, negates: false, background: false }] if rest.is_empty() => tested_file(first),
+        [AndOrList { first, rest, negates: false, background: false }] if rest.is_empty() => {
+            tested_file(first)
+        }
         _ => None,
     }
 }

@@ -12,7 +12,7 @@ use crate::analysis::state::State;
 use crate::analysis::stream::RedirectionEffects;
 use crate::analysis::variables::{MAX_OPTIONS, Value};
 use crate::syntax::parser;
-use crate::syntax::tree::{Command, CommandKind, Item, Join, List, Pipeline, Word};
+use crate::syntax::tree::{AndOrList, Command, CommandKind, Join, List, Pipeline, Word};
 use crate::{Context, Doubt, MAX_DEPTH, Script};
 
 const MAX_FUNCTIONS: usize = 64;
@@ -34,20 +34,20 @@ impl Analyzer<'_> {
         for item in list {
             if item.background {
                 let before = self.state.disk.clone();
-                self.unordered(|analyzer| analyzer.subshell(|analyzer| analyzer.item(item)));
+                self.unordered(|analyzer| analyzer.subshell(|analyzer| analyzer.and_or_list(item)));
                 // What follows it may run first.
                 self.state.disk = self.state.disk.join(&before);
             } else {
-                self.item(item);
+                self.and_or_list(item);
             }
         }
     }
 
-    fn item(&mut self, item: &Item) {
-        self.pipeline(&item.first);
+    fn and_or_list(&mut self, list: &AndOrList) {
+        self.pipeline(&list.first);
         let mut skipped: Vec<State> = Vec::new();
-        let mut missing = if item.negates { None } else { conditions::tested_file(&item.first) };
-        for (join, pipeline) in &item.rest {
+        let mut missing = if list.negates { None } else { conditions::tested_file(&list.first) };
+        for (join, pipeline) in &list.rest {
             // What follows runs only if there is no such file.
             let missing = missing.take().filter(|tested| tested.is_there == (*join == Join::Or));
             let mut without = self.state.clone();
@@ -74,7 +74,7 @@ impl Analyzer<'_> {
                 self.state.join(&state);
             }
         }
-        if !item.rest.is_empty() {
+        if !list.rest.is_empty() {
             self.blur();
         }
         self.state.directories.settle();
@@ -141,7 +141,7 @@ impl Analyzer<'_> {
         } else {
             self.compound(&command.kind);
         }
-        self.ran(start, body);
+        self.join_with_printers(start, body);
     }
 
     /// Calls a function, if there may be one of this name. Returns whether there certainly is one.
@@ -307,7 +307,7 @@ impl Analyzer<'_> {
                     is_complete = true;
                     let tested = before.take();
                     // The other branch of the only condition.
-                    if branches.len() == 2 { tested.map(TestedFile::otherwise) } else { None }
+                    if branches.len() == 2 { tested.map(TestedFile::negated) } else { None }
                 }
             };
             let other = self.state.clone();

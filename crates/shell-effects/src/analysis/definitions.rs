@@ -10,7 +10,7 @@ use crate::syntax::tree::Command;
 pub(crate) struct FunctionBody(pub(crate) Rc<Command>);
 
 impl PartialEq for FunctionBody {
-    /// Usually both are the same place in a script. A text that is evaluated again has the same content.
+    /// Usually both are one place in a script. A text that is evaluated again has equal content.
     fn eq(&self, other: &FunctionBody) -> bool {
         Rc::ptr_eq(&self.0, &other.0) || self.0 == other.0
     }
@@ -104,7 +104,7 @@ impl<T: Clone + PartialEq> Definitions<T> {
         Definitions(Rc::new(all))
     }
 
-    /// Whether each definition in others is possible here as well.
+    /// Whether each definition in others is possible here too.
     #[cfg(test)]
     pub(crate) fn covers(&self, other: &Definitions<T>) -> bool {
         let has = |theirs: &Definition<T>| {

@@ -15,7 +15,7 @@ const MAX_LENGTH: usize = 4096;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Directories {
     current: Alternatives<Base>,
-    /// The directory if the last `cd` failed. `None` if that is the same.
+    /// The directory if the last `cd` failed. `None` if it does not differ.
     after_failure: Option<Alternatives<Base>>,
     /// The target of `cd -`.
     previous: Option<Rc<Alternatives<Base>>>,
@@ -29,7 +29,7 @@ impl Directories {
         Directories { current, after_failure: None, previous: None, pushed: Vec::new() }
     }
 
-    /// Those of a new shell.
+    /// The directories of a new shell.
     pub(crate) fn child(&self) -> Directories {
         Directories { current: self.current.clone(), ..Directories::at_start() }
     }
@@ -82,13 +82,13 @@ impl Directories {
         self.previous = Some(Rc::new(std::mem::replace(&mut self.current, popped)));
     }
 
-    /// Nobody knows where we are, nor what is on the stack.
+    /// The current directory and the stack become unknown.
     pub(crate) fn lose_pushed(&mut self) {
         self.pushed.clear();
         self.lose();
     }
 
-    /// The possible directories before this one; none where nobody knows.
+    /// The possible directories before this one. Empty if they are unknown.
     pub(crate) fn before(&self) -> &[Base] {
         self.previous.as_deref().map_or(&[], Alternatives::as_slice)
     }
@@ -149,7 +149,7 @@ impl Directories {
         }
     }
 
-    /// Whether each directory that others allow is possible here as well.
+    /// Whether each directory that others allow is possible here too.
     #[cfg(test)]
     pub(crate) fn covers(&self, other: &Directories) -> bool {
         let has = |mine: &Alternatives<Base>, theirs: &Alternatives<Base>| {

@@ -9,7 +9,7 @@ use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
 use crate::paths::normalise_text;
 use crate::syntax::parser::is_name;
-use crate::syntax::tree::{Item, Join, List};
+use crate::syntax::tree::{AndOrList, Join, List};
 
 /// A file of git, as the end of what asks for its path.
 const GIT_PATH: &str = "git rev-parse --git-path ";
@@ -19,10 +19,10 @@ const SHARED: &[&str] =
 
 impl Analyzer<'_> {
     pub(crate) fn current_directory(&self) -> Option<Field> {
-        self.of_bases(|environment, at| environment.directory(at))
+        self.same_answer(|environment, at| environment.directory(at))
     }
 
-    /// The directory that `cd -` goes back to. As a value, it has to be the same wherever it is used.
+    /// The directory that `cd -` goes back to. As a value, it must not depend on where it is used.
     pub(crate) fn previous_directory(&self, as_value: bool) -> Option<Field> {
         let mut possible = self.state.directories.before().iter().filter(|base| self.is_possible(base));
         let (Some(Base::At(at)), None) = (possible.next(), possible.next()) else { return None };
@@ -64,21 +64,22 @@ impl Analyzer<'_> {
             && (self.is_set_here(name) || self.environment().is_set(name) != Some(false))
     }
 
-    /// The absolute path of what a word names; the path as it is written where that is not known.
+    /// The absolute path of a word. If that is not known, the path as it is written.
     pub(crate) fn absolute(&self, path: &str) -> Field {
         let from = |at: &str| if at.is_empty() { path.to_owned() } else { format!("{at}/{path}") };
         let known = if path.starts_with('/') {
             None
         } else {
-            self.of_bases(|environment, at| environment.directory(&from(at)))
+            self.same_answer(|environment, at| environment.directory(&from(at)))
         };
         known.unwrap_or_else(|| Field::literal(normalise_text(path)))
     }
 
-    /// What a list prints whose commands run one after the other as long as they succeed: `cd DIRECTORY && pwd`. It is a directory
-    /// that is there, so that they did.
+    /// What commands joined by `&&` print: `cd DIRECTORY && pwd`. The printed directory exists, so all of them succeeded.
     pub(crate) fn printed_at_success(&self, list: &List, output: &Stream) -> Option<Field> {
-        let [Item { rest, negates: false, background: false, .. }] = list.as_slice() else { return None };
+        let [AndOrList { rest, negates: false, background: false, .. }] = list.as_slice() else {
+            return None;
+        };
         let Stream::Text(printed) = output else { return None };
         let path = printed.text.text.trim_end_matches('\n');
         let is_path = path.starts_with('/') && !path.contains('\n') && printed.text.is_literal();
@@ -98,12 +99,12 @@ impl Analyzer<'_> {
         match first {
             "pwd" if first == text => Some(self.current_directory().unwrap_or_else(|| Field::literal("."))),
             "git rev-parse --show-toplevel" if self.is_plain_git() => {
-                self.of_bases(|environment, at| environment.top_level(at))
+                self.same_answer(|environment, at| environment.top_level(at))
             }
             "git rev-parse --git-common-dir" | "git rev-parse --path-format=absolute --git-common-dir"
                 if self.is_plain_git() =>
             {
-                self.of_bases(|environment, at| environment.common_directory(at))
+                self.same_answer(|environment, at| environment.common_directory(at))
             }
             "dirname $PWD" | "dirname \"$PWD\"" | "dirname $(pwd)" | "dirname \"$(pwd)\""
                 if first == text =>
@@ -113,8 +114,8 @@ impl Analyzer<'_> {
                 Some(Field::literal(if parent.is_empty() { "/" } else { parent }))
             }
             "git rev-parse --git-dir" | "git rev-parse --absolute-git-dir" if self.is_plain_git() => {
-                let common = self.of_bases(|environment, at| environment.common_directory(at))?;
-                let top = self.of_bases(|environment, at| environment.top_level(at))?;
+                let common = self.same_answer(|environment, at| environment.common_directory(at))?;
+                let top = self.same_answer(|environment, at| environment.top_level(at))?;
                 // Of another work tree it is a directory in there.
                 if common.text == format!("{}/.git", top.text) { Some(common) } else { None }
             }
@@ -122,7 +123,7 @@ impl Analyzer<'_> {
                 let path = first.strip_prefix(GIT_PATH)?.trim_matches(['"', '\'']);
                 let is_shared = SHARED.iter().any(|shared| Path::new(path).starts_with(shared));
                 let is_plain = path.bytes().all(|byte| is_name(byte) || b"-./".contains(&byte));
-                let common = self.of_bases(|environment, at| environment.common_directory(at))?;
+                let common = self.same_answer(|environment, at| environment.common_directory(at))?;
                 let known = is_shared && is_plain && !path.contains("..");
                 if known { Some(Field::literal(format!("{}/{path}", common.text))) } else { None }
             }

@@ -6,10 +6,10 @@ use crate::analysis::definitions::Definitions;
 use crate::analysis::stream::Stream;
 use crate::analysis::variables::{Alternatives, referred};
 
-/// The path of a file in a directory that is not known starts so.
+/// The start of the path of a file in an unknown directory.
 pub(crate) const SOMEWHERE: &str = "\0/";
 
-/// The content of further files is unknown, like that of every other file then.
+/// If there are more files, the content of every unlisted file is unknown.
 const MAX_FILES: usize = 64;
 /// Copies of further files are not followed, which leaves room for written files.
 const MAX_COPIES: usize = 32;
@@ -144,7 +144,7 @@ impl Disk {
         (Rc::new(pieces), is_full)
     }
 
-    /// A file, also one that is as it was.
+    /// A file, written or not.
     fn file(&self, path: &str) -> WrittenFile {
         self.written(path).unwrap_or_else(|| WrittenFile::new(path, Stream::File))
     }
@@ -170,7 +170,7 @@ impl Disk {
         files.map(|file| file.path.as_ref().to_owned()).collect()
     }
 
-    /// The same, and one in a directory that is not known where files are not listed.
+    /// Like `named`. If some files are not listed, the result includes one in an unknown directory.
     pub(crate) fn perhaps_named(&self, name: &str) -> Vec<String> {
         let more = if self.is_full { Some(format!("{SOMEWHERE}{name}")) } else { None };
         let pieces = self.pieces.iter().filter_map(|start| {
@@ -180,7 +180,7 @@ impl Disk {
         self.named(name).into_iter().chain(more).chain(pieces).collect()
     }
 
-    /// The files that were written, with their paths. Those that are not listed have the path [`SOMEWHERE`].
+    /// The files that were written, with their paths. An unlisted file has the path [`SOMEWHERE`].
     pub(crate) fn written_files(&self) -> Vec<(Rc<str>, WrittenFile)> {
         let more = if self.is_full { Some(WrittenFile::new(SOMEWHERE, Stream::Unknown)) } else { None };
         let listed = self.files.iter().map(|file| (**file).clone());
@@ -346,7 +346,7 @@ impl Disk {
         Rc::new(self.made.iter().filter(|made| other.has_made(made)).cloned().collect())
     }
 
-    /// Whether each possible content on another disk is possible here as well.
+    /// Whether each possible content on another disk is possible here too.
     #[cfg(test)]
     pub(crate) fn covers(&self, other: &Disk) -> bool {
         let is_covered = |file: &Rc<WrittenFile>| {

@@ -7,9 +7,9 @@ use crate::analysis::extent::Extent;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{SEARCHED, WORK_TREE};
 use crate::glob::escaped;
-use crate::programs::program::Deletes;
+use crate::programs::program::DeletedFiles;
 use crate::programs::table::name_of;
-use crate::{Access, Base, Brought, Doubt, Effect, Quoting, SimpleCommand, Target, UnknownPart};
+use crate::{Access, AdditionalFiles, Base, Doubt, Effect, Quoting, SimpleCommand, Target, UnknownPart};
 
 /// More directories that are copied are asked about.
 const MAX_COPIED: usize = 16;
@@ -23,9 +23,11 @@ impl Analyzer<'_> {
         let unknown =
             fields.iter().enumerate().flat_map(|(word, field)| self.unknown_parts(word, field)).collect();
         let entry = if is_known { words.first().and_then(|word| self.program(name_of(word))) } else { None };
-        let directories = match entry.map_or(Deletes::Nothing, |program| program.deletes) {
-            Deletes::Nothing => Vec::new(),
-            Deletes::Operands | Deletes::Found => self.state.bases().iter().filter_map(Base::known).collect(),
+        let directories = match entry.map_or(DeletedFiles::Nothing, |program| program.deletes) {
+            DeletedFiles::Nothing => Vec::new(),
+            DeletedFiles::Operands | DeletedFiles::Found => {
+                self.state.bases().iter().filter_map(Base::known).collect()
+            }
         };
         self.script.commands.push(SimpleCommand {
             words,
@@ -83,7 +85,7 @@ impl Analyzer<'_> {
     }
 
     /// More than one file may come to what is written.
-    pub(crate) fn bringing(&mut self, brings: Brought, write: impl FnOnce(&mut Self)) {
+    pub(crate) fn with_additional_files(&mut self, brings: AdditionalFiles, write: impl FnOnce(&mut Self)) {
         let start = self.script.effects.len();
         write(self);
         for effect in self.script.effects.iter_mut().skip(start) {
@@ -93,7 +95,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Whether a path was changed before that is such.
+    /// Whether a path with this property was changed before.
     pub(crate) fn has_touched(&self, is_such: impl Fn(&str) -> bool) -> bool {
         let path = |effect: &Effect| match &effect.target {
             Target::Path(path) | Target::Tree(path) | Target::Glob(path) | Target::Trees(path) => {
@@ -155,7 +157,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A pattern in a directory that is not there yet, since this script copies it, is one in what it is copied from.
+    /// A pattern in a directory that this script copies. The directory does not exist yet, so the original is searched.
     fn touch_in_copies(&mut self, access: Access, pattern: &str, command: usize) {
         if access != Access::Read || self.copies.is_empty() {
             return;
@@ -176,13 +178,13 @@ impl Analyzer<'_> {
                     base,
                     command,
                     option: None,
-                    brings: Brought::default(),
+                    brings: AdditionalFiles::default(),
                 });
             }
         }
     }
 
-    /// What a word names that is not known. None if that is nothing.
+    /// The target of an unknown word. `None` if it names nothing.
     fn unknown_target(&self, access: Access, field: &Field) -> Option<Target> {
         let pattern = match access {
             // It is like any search through all files.
@@ -199,7 +201,7 @@ impl Analyzer<'_> {
         })
     }
 
-    /// The same for a file, or a directory with everything in it.
+    /// Like `touch`, but for a file, or a directory with everything in it.
     pub(crate) fn touch_tree(&mut self, access: Access, field: &Field, command: usize) {
         match field.kind {
             FieldKind::Literal => self.effect(access, Target::Tree(field.text.clone()), command),
@@ -240,7 +242,7 @@ impl Analyzer<'_> {
                 return;
             }
         };
-        if self.through_process(access, &target, path, command) || is_no_file(path, &target) {
+        if self.through_process(access, &target, path, command) || is_nothing(path, &target) {
             return;
         }
         if path.starts_with('/') {
@@ -273,7 +275,7 @@ impl Analyzer<'_> {
 }
 
 /// Standard streams, and nothing at all.
-fn is_no_file(path: &str, target: &Target) -> bool {
+fn is_nothing(path: &str, target: &Target) -> bool {
     let is_stream = matches!(
         path,
         "/dev/null"

@@ -52,7 +52,7 @@ pub trait Environment {
         None
     }
 
-    /// The same for an archive that `unzip` unpacks.
+    /// Like `tar_members`, but for an archive that `unzip` unpacks.
     fn zip_members(&self, _archive: &str) -> Option<Vec<String>> {
         None
     }
@@ -89,7 +89,7 @@ pub struct UnknownEnvironment;
 
 impl Environment for UnknownEnvironment {}
 
-/// The files through which a step of GitHub Actions passes on values. Only its runner sets these variables.
+/// Files by which a step of GitHub Actions passes values on. Only the runner of GitHub sets these variables.
 const GITHUB_FILES: [&str; 5] =
     ["$GITHUB_ENV", "$GITHUB_OUTPUT", "$GITHUB_PATH", "$GITHUB_STATE", "$GITHUB_STEP_SUMMARY"];
 
@@ -217,7 +217,7 @@ impl Analyzer<'_> {
         word.is_literal() && self.environment().is_there(&word.text) == Some(true)
     }
 
-    /// Whether those are all files that the pattern will match.
+    /// Whether `matched_files` finds all files that the pattern will match.
     pub(crate) fn knows_matches(&self, word: &Field) -> bool {
         word.kind == FieldKind::Glob
             && !self.has_made_files()
@@ -238,7 +238,7 @@ impl Analyzer<'_> {
             && self.environment().is_there(path) == Some(true)
     }
 
-    /// Whether a word names a file that was there before the script, is no directory and no link, and is as it was.
+    /// Whether a word names a plain file (not a directory or a link) that existed before the script and is unchanged.
     pub(crate) fn is_plain_file(&self, word: &Field, command: usize) -> bool {
         let path = self.earlier_file(word, command);
         path.is_some_and(|path| self.environment().is_file(&path) == Some(true))
@@ -399,7 +399,7 @@ impl Analyzer<'_> {
         if !self.is_plain_git() {
             return None;
         }
-        self.of_bases(|environment, at| environment.top_level(at)).or_else(|| self.current_directory())
+        self.same_answer(|environment, at| environment.top_level(at)).or_else(|| self.current_directory())
     }
 
     /// Whether nothing in the script changes what git is, or where it looks.
@@ -418,8 +418,11 @@ impl Analyzer<'_> {
         }
     }
 
-    /// What is the same for each directory that may be the current one.
-    pub(super) fn of_bases(&self, ask: impl Fn(&dyn Environment, &str) -> Option<String>) -> Option<Field> {
+    /// The answer to a question, if it is equal for each possible current directory.
+    pub(super) fn same_answer(
+        &self,
+        ask: impl Fn(&dyn Environment, &str) -> Option<String>,
+    ) -> Option<Field> {
         let possible = self.state.bases().iter().filter(|base| self.is_possible(base));
         let mut known = possible.map(|base| match base {
             Base::At(at) | Base::IfMissing { at, .. } => ask(self.environment(), at),

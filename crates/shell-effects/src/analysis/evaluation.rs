@@ -27,7 +27,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The words that a text becomes which is expanded like the inside of double quotes.
+    /// The words of a text that is expanded like the inside of double quotes.
     pub(crate) fn expanded(&mut self, text: &str) -> Vec<Field> {
         if !self.work(EVALUATION_WORK + text.len()) {
             return Vec::new();
@@ -40,7 +40,7 @@ impl Analyzer<'_> {
         fields
     }
 
-    /// The same of what is in quotes in a condition or in arithmetic, which also evaluates the values of variables.
+    /// Evaluates the quoted texts in a condition or in arithmetic, and the values of its variables.
     pub(crate) fn evaluate_hidden(&mut self, word: &Word, is_arithmetic: bool) {
         let texts: Vec<String> = side_effects::hidden(word).map(str::to_owned).collect();
         let used = word.iter().filter_map(|piece| match piece {

@@ -11,12 +11,12 @@ use crate::analysis::side_effects;
 use crate::analysis::stream::{self, Stream};
 use crate::analysis::variables::MAX_VALUE;
 use crate::programs::system;
-use crate::syntax::tree::{Command, CommandKind, Item, Join, List, Operation, Piece, Pipeline, Word};
+use crate::syntax::tree::{AndOrList, Command, CommandKind, Join, List, Operation, Piece, Pipeline, Word};
 
 impl Analyzer<'_> {
     /// All fields of a word.
     pub(crate) fn fields(&mut self, word: &Word) -> Vec<Field> {
-        // In quotes it is one name. If several are listed, it is none of them.
+        // In quotes, the output is one word: the name of the only file, or of no file if there are several.
         if let [Piece::Substitution { list, text, quoted: true }] = word.as_slice()
             && self.substitution(list, text).is_none()
             && let Some(files) = self.listed_files(word)
@@ -48,7 +48,7 @@ impl Analyzer<'_> {
                     let found = self.parameter(name, operation.as_ref(), true);
                     self.append(&mut partial, found, name, Quoting::Quoted);
                 }
-                piece => self.other(piece, &mut partial),
+                piece => self.other_piece(piece, &mut partial),
             }
         }
         self.work(partial.literal.len());
@@ -152,7 +152,7 @@ impl Analyzer<'_> {
                 Some(printed) => self.printed_words(&printed, partial, fields),
                 None => self.printed_files(list, text, partial, fields),
             },
-            piece => self.other(piece, partial),
+            piece => self.other_piece(piece, partial),
         }
     }
 
@@ -207,7 +207,7 @@ impl Analyzer<'_> {
     }
 
     /// Substitutions and arithmetic.
-    fn other(&mut self, piece: &Piece, partial: &mut FieldBuilder) {
+    fn other_piece(&mut self, piece: &Piece, partial: &mut FieldBuilder) {
         match piece {
             Piece::Substitution { list, text, quoted } => match self.substitution(list, text) {
                 Some(printed) => partial.value(&printed),
@@ -276,7 +276,7 @@ impl Analyzer<'_> {
         };
         let known = self.printed_directory(text).or_else(|| output.exactly());
         let known = known.or_else(|| self.printed_at_success(list, &output));
-        let entered = || if enters_and_prints(list) { output.once() } else { None };
+        let entered = || if enters_and_prints(list) { output.if_printed() } else { None };
         known.or_else(entered).or_else(|| self.printed_pattern(text))
     }
 
@@ -350,7 +350,7 @@ impl Analyzer<'_> {
                 Piece::Parameter { name, operation, .. } => {
                     self.parameter(name, operation.as_ref(), true);
                 }
-                piece => self.other(piece, &mut FieldBuilder::default()),
+                piece => self.other_piece(piece, &mut FieldBuilder::default()),
             }
         }
     }
@@ -368,7 +368,9 @@ fn join_list(values: Vec<Field>, partial: &mut FieldBuilder, fields: &mut Vec<Fi
 
 /// Whether a list is `cd DIRECTORY && pwd`.
 fn enters_and_prints(list: &List) -> bool {
-    let [Item { first, rest, negates: false, background: false }] = list.as_slice() else { return false };
+    let [AndOrList { first, rest, negates: false, background: false }] = list.as_slice() else {
+        return false;
+    };
     let [(Join::And, second)] = rest.as_slice() else { return false };
     let is_call = |pipeline: &Pipeline, name: &str| match pipeline.as_slice() {
         [Command { kind: CommandKind::Simple { assignments, words }, .. }] => {

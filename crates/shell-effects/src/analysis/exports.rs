@@ -14,7 +14,7 @@ use crate::programs::variables::{VariableUse, usage_of};
 use crate::syntax::tree::Assignment;
 use crate::{Access, Quoting};
 
-/// The variables that programs are given.
+/// The variables that programs get.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Exports {
     /// As `NAME=value`. A variable with several possible values has an entry for each.
@@ -40,7 +40,7 @@ impl Exports {
         &self.variables
     }
 
-    /// Those of a new shell.
+    /// The exports of a new shell.
     pub(super) fn child(&self) -> Exports {
         Exports { variables: Rc::clone(&self.variables), all: false }
     }
@@ -100,14 +100,14 @@ impl Exports {
     }
 }
 
-/// A variable that a program is given.
+/// A variable that a program gets.
 #[derive(Clone, Copy)]
-struct GivenVariable<'v> {
+struct ExportedVariable<'v> {
     name: &'v str,
     value: &'v str,
     /// What the `*` in its name in the table stands for.
     found: &'v str,
-    /// The command that is given it.
+    /// The command that gets it.
     command: usize,
 }
 
@@ -138,7 +138,7 @@ fn positions<'v>(variables: &'v [String], name: &'v str) -> impl Iterator<Item =
 }
 
 impl Analyzer<'_> {
-    /// What programs run because of their variables, as `NAME=value`. `command` is the one that gets them.
+    /// What programs run because of their variables, as `NAME=value`. `command` gets these variables.
     pub(crate) fn run_variables(&mut self, given: &[String], command: usize) {
         for variable in given {
             let Some((name, value)) = variable.split_once('=').filter(|(_, value)| *value != "…") else {
@@ -146,7 +146,7 @@ impl Analyzer<'_> {
             };
             match usage_of(name) {
                 Some((usage, found)) => {
-                    self.run_variable(&GivenVariable { name, value, found, command }, usage)
+                    self.run_variable(&ExportedVariable { name, value, found, command }, usage)
                 }
                 None if name.starts_with("GIT_TRACE") && value.starts_with('/') => {
                     self.touch(Access::Write, &file_of(value), command);
@@ -156,8 +156,8 @@ impl Analyzer<'_> {
         }
     }
 
-    fn run_variable(&mut self, given: &GivenVariable<'_>, usage: VariableUse) {
-        let GivenVariable { name, value, found, command } = *given;
+    fn run_variable(&mut self, given: &ExportedVariable<'_>, usage: VariableUse) {
+        let ExportedVariable { name, value, found, command } = *given;
         match usage {
             // Which compiler a command printed is not known, and is mostly the usual one.
             VariableUse::Tool if value.starts_with("${") => {}
@@ -185,13 +185,13 @@ impl Analyzer<'_> {
             VariableUse::Prompt => self.as_part(|analyzer| analyzer.evaluate(value)),
             VariableUse::Shell => self.chosen_shell(value),
             VariableUse::Keys => {
-                // What it does not understand, it prints.
+                // It prints what it does not understand.
                 self.touch(Access::Read, &file_of(value), command);
                 if self.written(&file_of(value)).is_some() {
                     self.doubt_script(name);
                 }
             }
-            // A shell defines it. It runs as one that was defined and not called.
+            // A shell defines the function. It runs like a function that was defined and not called.
             VariableUse::Function => {
                 self.shell_part(&format!("{} {value}", found.trim_end_matches("%%")), "bash");
             }

@@ -77,12 +77,12 @@ impl Field {
         }
     }
 
-    /// The same in quotes, as a word for a shell.
+    /// The text in quotes, as a word for a shell.
     pub(crate) fn quoted(&self) -> String {
         crate::quoted(&self.shown())
     }
 
-    /// The same as a word of a script: unknown parts stay unknown. A word that may be reserved is not quoted.
+    /// The text as a word of a script. Unknown parts stay unknown. A word that may be reserved is not quoted.
     pub(crate) fn as_word(&self) -> String {
         match self.kind {
             FieldKind::Literal => crate::quoted_if_needed(&self.text),
@@ -100,7 +100,7 @@ impl Field {
         }
     }
 
-    /// The same kind of field with another text.
+    /// A field of this kind with another text.
     pub(crate) fn with(&self, text: impl Into<String>) -> Field {
         Field::new(text, self.kind)
     }

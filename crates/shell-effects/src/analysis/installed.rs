@@ -4,10 +4,11 @@ use crate::Base;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
 use crate::glob::escaped;
+use crate::programs::languages::SourceLanguage;
 
-/// What the code of `python -c` prints of a module.
+/// The path of a module that the code of `python -c` prints.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Printed {
+enum ModulePath {
     File,
     Directory,
 }
@@ -21,20 +22,20 @@ impl Analyzer<'_> {
         let (program, arguments) = command.split_once(' ').unwrap_or((command, ""));
         let is_listed =
             || self.program(program).is_some_and(|program| program.installed.contains(&arguments));
-        let module = || self.prints_module(command);
+        let module = || self.module_path(command);
         if part.start > 0 || rest.contains("..") || !self.is_installed(program) {
             None
         } else if rest.is_empty() {
-            if module() == Some(Printed::File) { Some("/usr/lib/*.py".to_owned()) } else { None }
-        } else if rest.starts_with('/') && (is_listed() || module() == Some(Printed::Directory)) {
+            if module() == Some(ModulePath::File) { Some("/usr/lib/*.py".to_owned()) } else { None }
+        } else if rest.starts_with('/') && (is_listed() || module() == Some(ModulePath::Directory)) {
             Some(format!("/usr/lib/*{}", escaped(rest)))
         } else {
             None
         }
     }
 
-    /// What `python3 -c 'import x; print(x.__file__)'` prints about a module that is not part of the project.
-    fn prints_module(&self, command: &str) -> Option<Printed> {
+    /// What `python3 -c 'import x; print(x.__file__)'` prints, if the module is not part of the project.
+    fn module_path(&self, command: &str) -> Option<ModulePath> {
         let (program, code) = command.split_once(" -c ")?;
         let code = code.trim();
         let quote = code.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
@@ -44,24 +45,25 @@ impl Analyzer<'_> {
         let printed = print.trim().strip_prefix("print(")?.strip_suffix(')')?;
         let of_directory = printed.strip_prefix("os.path.dirname(").and_then(|rest| rest.strip_suffix(')'));
         let (module, kind) = match (of_directory, printed.strip_suffix(".__path__[0]")) {
-            (Some(file), _) => (file.strip_suffix(".__file__")?, Printed::Directory),
-            (None, Some(module)) => (module, Printed::Directory),
-            (None, None) => (printed.strip_suffix(".__file__")?, Printed::File),
+            (Some(file), _) => (file.strip_suffix(".__file__")?, ModulePath::Directory),
+            (None, Some(module)) => (module, ModulePath::Directory),
+            (None, None) => (printed.strip_suffix(".__file__")?, ModulePath::File),
         };
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
         let is_meant = |name: &&str| *name == module || matches!(*name, "os" | "sys");
-        let is_python = matches!(program, "python" | "python3");
+        let is_python =
+            self.program(program).is_some_and(|program| program.language == Some(SourceLanguage::Python));
         let is_plain = is_python
             && module.chars().all(is_name)
             && modules.contains(&module)
             && modules.iter().all(is_meant)
             && !self.has_made_files()
             && !["PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP"].iter().any(|name| self.is_set_here(name));
-        if is_plain && modules.iter().all(|name| self.is_no_file_here(name)) { Some(kind) } else { None }
+        if is_plain && modules.iter().all(|name| self.has_no_module(name)) { Some(kind) } else { None }
     }
 
     /// Whether the current directory has no module of this name.
-    fn is_no_file_here(&self, module: &str) -> bool {
+    fn has_no_module(&self, module: &str) -> bool {
         let name = module.split('.').next().unwrap_or(module);
         let is_free = |base: &Base| match base {
             Base::At(at) | Base::IfMissing { at, .. } => {

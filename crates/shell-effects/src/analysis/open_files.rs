@@ -43,7 +43,7 @@ enum ProcessPath {
 }
 
 impl ProcessPath {
-    /// None for other paths. `/dev/fd` is a link to `/proc/self/fd`.
+    /// `None` for other paths. `/dev/fd` is a link to `/proc/self/fd`.
     fn of(path: &str) -> Option<ProcessPath> {
         if !path.starts_with("/dev/") && !path.starts_with("/proc/") && !path.starts_with("//") {
             return None;
@@ -75,14 +75,14 @@ impl ProcessPath {
     }
 }
 
-/// Whether a directory of `/proc` is that of a process. It counts as this one: of others nothing is known.
+/// Whether a directory of `/proc` belongs to a process. It counts as this process, because nothing is known about others.
 fn is_process(name: &str) -> bool {
     matches!(name, "self" | "thread-self")
         || name.contains(['$', '*', '?', '['])
         || name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The same target at another path.
+/// A target of this kind at another path.
 fn at_path(target: &Target, path: String) -> Target {
     match target {
         Target::Tree(_) => Target::Tree(path),
@@ -171,7 +171,7 @@ impl Analyzer<'_> {
                 (base, input.file.text.clone())
             })
         });
-        // That of a process substitution is no file.
+        // A process substitution is not a file.
         with_bases.filter(|(_, path)| !path.starts_with("/dev/")).collect()
     }
 
@@ -188,7 +188,7 @@ impl Analyzer<'_> {
     }
 }
 
-/// Whether a descriptor is none of the standard ones.
+/// Whether a descriptor is not a standard one.
 fn is_other(descriptor: &str) -> bool {
     !matches!(descriptor, "0" | "1" | "2")
 }

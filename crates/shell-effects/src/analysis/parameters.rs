@@ -21,6 +21,7 @@ pub(crate) enum ParameterValue {
 }
 
 impl Analyzer<'_> {
+    /// `$name`, or `${name…}` with an operation. `assigning` says that the value becomes a part of another one.
     pub(crate) fn parameter(
         &mut self,
         name: &str,
@@ -46,29 +47,13 @@ impl Analyzer<'_> {
             }
             Some(Operation::Trim { suffix, longest, pattern }) => {
                 let pattern = self.scalar(pattern);
-                match found {
-                    // The directory of the shell is unknown.
-                    ParameterValue::Fields(fields)
-                        if matches!(name, "0" | "BASH")
-                            && !fields.iter().any(|field| field.text.contains('/')) =>
-                    {
-                        ParameterValue::Unknown
-                    }
-                    ParameterValue::Fields(fields) => {
-                        // The pattern is compared with each length of the value.
-                        self.work(fields.iter().map(|field| field.text.len().pow(2) / 8).sum());
-                        let trimmed: Option<Vec<Field>> =
-                            fields.iter().map(|field| trim(field, &pattern, *suffix, *longest)).collect();
-                        trimmed.map_or(ParameterValue::Unknown, ParameterValue::Fields)
-                    }
-                    other => other,
-                }
+                self.trimmed(name, found, |field| trim(field, &pattern, *suffix, *longest))
             }
             Some(Operation::Index(word)) if name == "BASH_SOURCE" && is_zero(word) => found,
             Some(Operation::Index(word)) => {
                 self.substitutions(word);
                 self.evaluate_index(word);
-                self.sets_by(word);
+                self.assigned_by_arithmetic(word);
                 // The first element has the index 0 or 1, depending on the shell.
                 ParameterValue::Unknown
             }
@@ -77,25 +62,46 @@ impl Analyzer<'_> {
                 self.evaluate_index(word);
                 if word.is_empty() { self.indirect(name, &found) } else { ParameterValue::Unknown }
             }
-            Some(Operation::Other(word)) => {
-                self.substitutions(word);
-                self.evaluate_hidden(word, true);
-                if matches!(word.first(), Some(Piece::Plain(text)) if text.starts_with(':')) {
-                    self.sets_by(word);
-                }
-                if let Some(fields) = self.slice(name, word) {
-                    return ParameterValue::Fields(fields);
-                }
-                if matches!(word.first(), Some(Piece::Plain(text)) if text == "@P") {
-                    self.expand_prompt(name, &found);
-                }
-                ParameterValue::Unknown
-            }
+            Some(Operation::Other(word)) => self.with_other_operation(name, word, &found),
         }
     }
 
+    /// `${name#pattern}` and the like: the values without what `trim` removes.
+    fn trimmed(
+        &mut self,
+        name: &str,
+        found: ParameterValue,
+        trim: impl Fn(&Field) -> Option<Field>,
+    ) -> ParameterValue {
+        let ParameterValue::Fields(fields) = found else { return found };
+        // The directory of the shell is unknown.
+        if matches!(name, "0" | "BASH") && !fields.iter().any(|field| field.text.contains('/')) {
+            return ParameterValue::Unknown;
+        }
+        // The pattern is compared with each length of the value.
+        self.work(fields.iter().map(|field| field.text.len().pow(2) / 8).sum());
+        let trimmed: Option<Vec<Field>> = fields.iter().map(trim).collect();
+        trimmed.map_or(ParameterValue::Unknown, ParameterValue::Fields)
+    }
+
+    /// `${name:offset}`, `${name@P}` and others. Only slices of the arguments are known.
+    fn with_other_operation(&mut self, name: &str, word: &Word, found: &ParameterValue) -> ParameterValue {
+        self.substitutions(word);
+        self.evaluate_hidden(word, true);
+        if matches!(word.first(), Some(Piece::Plain(text)) if text.starts_with(':')) {
+            self.assigned_by_arithmetic(word);
+        }
+        if let Some(fields) = self.slice(name, word) {
+            return ParameterValue::Fields(fields);
+        }
+        if matches!(word.first(), Some(Piece::Plain(text)) if text == "@P") {
+            self.expand_prompt(name, found);
+        }
+        ParameterValue::Unknown
+    }
+
     /// Arithmetic in an index or an offset may set a variable: `${a[PATH=1]}`.
-    fn sets_by(&mut self, word: &Word) {
+    fn assigned_by_arithmetic(&mut self, word: &Word) {
         if side_effects::assigns(word) && !self.is_harmless_arithmetic(word) {
             self.side_effect(side_effects::shown(word));
         }
@@ -150,7 +156,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Whether more than the value of a variable is used. After too many, that is so for any.
+    /// Whether more than the value of a variable is used. If there are too many such variables, every variable counts.
     pub(super) fn is_operated(&self, name: &str) -> bool {
         self.operated.len() >= MAX_VARIABLES || self.operated.iter().any(|known| known == name)
     }
@@ -222,23 +228,17 @@ impl Analyzer<'_> {
         }
     }
 
+    /// The value of a variable, without an operation.
     fn value(&mut self, name: &str, all: bool, assigning: bool) -> ParameterValue {
         if let ("0", Some(zero)) = (name, &self.state.zero) {
             return ParameterValue::Fields(vec![(**zero).clone()]);
         }
         if let Ok(index) = name.parse::<usize>() {
-            return match (&self.state.positional, index.checked_sub(1)) {
-                (Some(fields), Some(index)) => {
-                    ParameterValue::Fields(fields.get(index).cloned().into_iter().collect())
-                }
-                _ => ParameterValue::Unknown,
-            };
+            return self.positional(index);
         }
         if matches!(name, "@" | "*") {
-            return self
-                .state
-                .positional
-                .as_ref()
+            let arguments = self.state.positional.as_ref();
+            return arguments
                 .map_or(ParameterValue::Unknown, |fields| ParameterValue::Fields(fields.to_vec()));
         }
         match self.state.get(name) {
@@ -269,6 +269,16 @@ impl Analyzer<'_> {
                 ParameterValue::Fields(vec![Field::literal(if self.without_tmpdir { "" } else { "/tmp" })])
             }
             None => self.unassigned(name, assigning),
+        }
+    }
+
+    /// `$1` and following.
+    fn positional(&self, index: usize) -> ParameterValue {
+        match (&self.state.positional, index.checked_sub(1)) {
+            (Some(fields), Some(index)) => {
+                ParameterValue::Fields(fields.get(index).cloned().into_iter().collect())
+            }
+            _ => ParameterValue::Unknown,
         }
     }
 

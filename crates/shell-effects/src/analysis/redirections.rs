@@ -20,56 +20,61 @@ impl Analyzer<'_> {
     pub(crate) fn redirected(&mut self, redirects: &[Redirect]) -> RedirectionEffects {
         let mut found = RedirectionEffects::default();
         for redirect in redirects {
-            let input = match &redirect.kind {
-                Redirection::Read(word) => {
-                    let field = self.target(word);
-                    let content = self.content(&field);
-                    found.touched.push((Access::Read, field.clone()));
-                    self.opens_input(&field, redirect.is_standard);
-                    if redirect.is_standard {
-                        (found.input, found.input_file) = (Some(content), Some(field));
-                    } else {
-                        found.opens_input = true;
-                    }
-                    continue;
-                }
-                Redirection::Write { word, appends } => {
-                    let output = if redirect.is_standard { Some(*appends) } else { None };
-                    self.writes(word, output, &mut found);
-                    continue;
-                }
-                Redirection::ReadWrite(word) => {
-                    let field = self.target(word);
-                    let content = self.content(&field);
-                    self.opens_input(&field, redirect.is_standard);
-                    found.touched.push((Access::Read, field));
-                    self.writes(word, None, &mut found);
-                    content
-                }
-                Redirection::Duplicate(word) => {
-                    self.duplicates(word, redirect.is_standard, &mut found);
-                    continue;
-                }
-                Redirection::DuplicateInput(word) => {
-                    let from = self.target(word);
-                    self.copies_descriptor(&from.text, true);
-                    match from.text.as_str() {
-                        "0" => continue,
-                        "-" => Stream::Nothing,
-                        _ => Stream::Unknown,
-                    }
-                }
-                Redirection::Text(body) => {
-                    body.get().map_or(Stream::Nothing, |word| Stream::text(self.scalar(word)))
-                }
-            };
-            if redirect.is_standard {
-                (found.input, found.input_file) = (Some(input), None);
-            } else {
-                found.opens_input = true;
-            }
+            self.apply_redirection(redirect, &mut found);
         }
         found
+    }
+
+    fn apply_redirection(&mut self, redirect: &Redirect, found: &mut RedirectionEffects) {
+        let is_standard = redirect.is_standard;
+        let (input, file) = match &redirect.kind {
+            Redirection::Read(word) => {
+                let (field, content) = self.opened_input(word, is_standard, found);
+                (content, Some(field))
+            }
+            Redirection::ReadWrite(word) => {
+                let (_, content) = self.opened_input(word, is_standard, found);
+                self.writes(word, None, found);
+                (content, None)
+            }
+            Redirection::Write { word, appends } => {
+                let output = if is_standard { Some(*appends) } else { None };
+                return self.writes(word, output, found);
+            }
+            Redirection::Duplicate(word) => return self.duplicates(word, is_standard, found),
+            Redirection::DuplicateInput(word) => {
+                let from = self.target(word);
+                self.copies_descriptor(&from.text, true);
+                match from.text.as_str() {
+                    "0" => return,
+                    "-" => (Stream::Nothing, None),
+                    _ => (Stream::Unknown, None),
+                }
+            }
+            Redirection::Text(body) => {
+                let text = body.get().map_or(Stream::Nothing, |word| Stream::text(self.scalar(word)));
+                (text, None)
+            }
+        };
+        if is_standard {
+            (found.input, found.input_file) = (Some(input), file);
+        } else {
+            found.opens_input = true;
+        }
+    }
+
+    /// A file that is opened for reading, and its content.
+    fn opened_input(
+        &mut self,
+        word: &Word,
+        is_standard: bool,
+        found: &mut RedirectionEffects,
+    ) -> (Field, Stream) {
+        let field = self.target(word);
+        let content = self.content(&field);
+        self.opens_input(&field, is_standard);
+        found.touched.push((Access::Read, field.clone()));
+        (field, content)
     }
 
     /// `>&WORD`.

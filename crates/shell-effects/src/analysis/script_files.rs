@@ -52,7 +52,7 @@ impl Analyzer<'_> {
         self.script_with_arguments(file, &[], call, language);
     }
 
-    /// The same with arguments.
+    /// Like `script_file`, but with arguments.
     pub(crate) fn script_with_arguments(
         &mut self,
         file: &Field,
@@ -78,7 +78,7 @@ impl Analyzer<'_> {
         self.run_named(file, &code);
     }
 
-    /// The same as `run_file`, for a script that may ask for its own file.
+    /// Like `run_file`, but for a script that may ask for its own file.
     fn run_named(&mut self, file: &Field, code: &WrittenCode<'_>) -> bool {
         self.scope.script_file = Some(file.clone()).filter(Field::is_literal);
         let ran = self.run_file(file, code);
@@ -224,14 +224,14 @@ impl Analyzer<'_> {
     pub(crate) fn program_file(&mut self, file: &Field, arguments: &[Field], command: usize) {
         let code = WrittenCode { command, interpreter: &file.text, language: Language::NewShell, arguments };
         if file.text.contains('/') && self.run_written_program(file, &code) {
-            // Nobody knows which program it is.
+            // It is unknown which program it is.
             if let Some(command) = self.script.commands.get_mut(command) {
                 command.is_known = false;
             }
         }
     }
 
-    /// Runs what was written to a file earlier. Returns whether that is unknown.
+    /// Runs the code that was written to a file earlier. Returns whether it is unknown.
     pub(crate) fn written_code(
         &mut self,
         file: &Field,
@@ -242,8 +242,8 @@ impl Analyzer<'_> {
         self.run_file(file, &WrittenCode { command, interpreter, language, arguments: &[] })
     }
 
-    /// Runs a program in a file that was written before, with the interpreter that its first line names; whether what it does is not
-    /// known.
+    /// Runs a program in a file that was written before, with the interpreter of its first line. Returns whether its effects are
+    /// unknown.
     fn run_written_program(&mut self, file: &Field, code: &WrittenCode<'_>) -> bool {
         let Some(written) = self.written(file) else { return self.run_file(file, code) };
         let others: Vec<Vec<Field>> = written.parts().iter().filter_map(other_interpreter).collect();
@@ -255,10 +255,10 @@ impl Analyzer<'_> {
         if others.len() == written.parts().len() { false } else { self.run_written(&written, code) }
     }
 
-    /// Runs what was written to a file before; whether that is not known.
+    /// Runs the content that was written to a file before. Returns whether it is unknown.
     fn run_file(&mut self, file: &Field, code: &WrittenCode<'_>) -> bool {
         let Some(written) = self.written(file) else {
-            // Code in another language wrote it: nobody knows what.
+            // Code in another language wrote it, so the content is unknown.
             let is_unknown = code.language != Language::Other && self.is_written_by_code(file);
             if is_unknown {
                 self.code_of(Stream::Unknown, code.interpreter, code.language, code.arguments);
@@ -295,7 +295,7 @@ impl Analyzer<'_> {
         is_named
     }
 
-    /// The same for files that are known already.
+    /// Like `run_file`, but for a file that was looked up before.
     pub(crate) fn run_written(&mut self, written: &WrittenFile, code: &WrittenCode<'_>) -> bool {
         let WrittenCode { command, interpreter, language, arguments } = *code;
         // Perhaps the file has none of these parts.

@@ -1,4 +1,4 @@
-//! What a word does besides giving a value: arithmetic sets a variable, or code is evaluated later.
+//! What a word does in addition to its value: arithmetic sets a variable, or code is evaluated later.
 
 use crate::syntax::tree::{Piece, Word};
 
@@ -40,7 +40,7 @@ pub(crate) fn is_evaluated(text: &str) -> bool {
     text.contains('[') && (text.contains("$(") || text.contains('`'))
 }
 
-/// The literal parts with such a substitution.
+/// The literal parts that are an array index with a substitution.
 pub(crate) fn hidden(word: &Word) -> impl Iterator<Item = &str> {
     literal(word).filter(|text| is_evaluated(text))
 }
@@ -55,7 +55,7 @@ pub(crate) fn names(word: &Word) -> impl Iterator<Item = &str> {
     literal(word).flat_map(names_in)
 }
 
-/// The same for a text.
+/// Like `names`, but for a text.
 pub(crate) fn names_in(text: &str) -> impl Iterator<Item = &str> {
     let parts = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     parts.filter(|name| name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_'))

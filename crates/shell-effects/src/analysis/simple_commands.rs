@@ -8,7 +8,7 @@ use crate::analysis::stream::{RedirectionEffects, Stream};
 use crate::analysis::variables::SavedVariable;
 use crate::analysis::{exports, redirections};
 use crate::programs::arguments::{self, Arguments, Call};
-use crate::programs::program::{Action, Output, Sets, Stdin};
+use crate::programs::program::{Action, AssignedVariables, Output, Program, Stdin};
 use crate::programs::tools::prints_settings;
 use crate::programs::{editors, launchers, table, wrappers};
 use crate::syntax::tree::{Assignment, Redirect, Word};
@@ -31,7 +31,7 @@ fn names_unknown(word: &Field) -> bool {
         && !word.text.get(..known).unwrap_or_default().contains('=')
 }
 
-/// Whether it is `exec` without a command, also behind `builtin` or `command`: what it redirects stays so.
+/// Whether it is `exec` without a command, possibly after `builtin` or `command`: its redirections stay.
 fn is_bare_exec(fields: &[Field]) -> bool {
     let is_before = |field: &&Field| matches!(field.text.as_str(), "builtin" | "command" | "-p" | "--");
     let mut words = fields.iter().skip_while(is_before);
@@ -89,9 +89,27 @@ impl Analyzer<'_> {
             self.set_input(input.clone());
             self.scope.input_file = redirected.input_file.take();
         }
-        let declares = self.declares(&fields);
+        self.assign_and_run(assignments, &fields, &redirected, start);
+        // `exec > FILE`, `exec 3> FILE`.
+        if !is_bare_exec(&fields) {
+            self.streams.has_inputs = had_inputs;
+            return OpenRedirections::default();
+        }
+        self.opened(redirected.opened);
+        OpenRedirections { to_file: redirected.to_file, input }
+    }
+
+    /// Sets the variables that are written before a command, and runs it. `start` is where the commands in its words start.
+    fn assign_and_run(
+        &mut self,
+        assignments: &[Assignment],
+        fields: &[Field],
+        redirected: &RedirectionEffects,
+        start: usize,
+    ) {
+        let declares = self.declares(fields);
         if declares {
-            self.declared_attributes(&fields);
+            self.declared_attributes(fields);
         }
         let saved: Vec<SavedVariable> =
             assignments.iter().map(|assignment| self.state.variables.saved(&assignment.name)).collect();
@@ -99,33 +117,25 @@ impl Analyzer<'_> {
         let assigned: Vec<String> =
             assignments.iter().flat_map(|assignment| self.assigned(assignment)).collect();
         let index = self.script.commands.len();
-        let count: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.redirected;
-        if declares && self.is_local(&fields) {
+        if declares && self.is_local(fields) {
             saved.iter().for_each(|saved| self.make_local(saved.clone()));
         }
+        let count: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.redirected;
         self.restoring(count, |analyzer| {
             analyzer.scope.redirected += usize::from(redirected.to_file);
             analyzer.with_own_combinations(|analyzer| {
-                analyzer.run_assigned(&fields, &assigned, declares, &redirected);
+                analyzer.run_assigned(fields, &assigned, declares, redirected);
             });
         });
-        // A command without words redirects as well.
+        // A command without words redirects too.
         if self.script.commands.len() == index && !redirected.touched.is_empty() {
-            self.add_command(&fields, redirected.to_file);
+            self.add_command(fields, redirected.to_file);
         }
         self.described(index, assigned, &redirected.touched);
-        self.ran(start, index);
+        self.join_with_printers(start, index);
         if !declares {
             saved.iter().for_each(|saved| self.state.variables.put_back(saved));
         }
-        // `exec > FILE`, `exec 3> FILE`.
-        let is_exec = is_bare_exec(&fields);
-        if !is_exec {
-            self.streams.has_inputs = had_inputs;
-            return OpenRedirections::default();
-        }
-        self.opened(redirected.opened);
-        OpenRedirections { to_file: redirected.to_file, input }
     }
 
     /// `exec` opened these files for writing.
@@ -197,7 +207,7 @@ impl Analyzer<'_> {
             if is_given {
                 self.state.exports.give(assigned.clone());
             }
-            // Programs may have it from the start: some clients set `GIT_EDITOR` for their commands.
+            // It may already be exported: some clients set `GIT_EDITOR` for their commands.
             if is_given || exports::is_code(&assignment.name) {
                 self.run_variables(&assigned, self.script.commands.len().saturating_sub(1));
             }
@@ -257,17 +267,8 @@ impl Analyzer<'_> {
         let called = table::called_name(&first.text);
         let entry = self.script.commands.get(command).and_then(|command| command.entry);
         let program = if called.is_some() { entry } else { None };
-        if program.is_some_and(|program| program.builtin.evaluates) {
-            let words = fields.iter().skip(1).filter(|field| field.is_literal() && is_evaluated(&field.text));
-            words.for_each(|word| self.evaluate(&word.text));
-        }
-        let sets = program.is_some_and(|program| match program.builtin.sets {
-            Sets::Nothing => program.builtin.declares,
-            Sets::Arguments => true,
-            Sets::ByOption(name) => fields.get(1).is_some_and(|option| option.text == name),
-        });
-        if sets && fields.iter().skip(1).any(names_unknown) {
-            self.state.options.has_sourced = true;
+        if let Some(program) = program {
+            self.builtin_variables(program, fields);
         }
         self.program_on_path(fields, command);
         if program.is_some_and(|program| program.runs_package_scripts) {
@@ -297,6 +298,22 @@ impl Analyzer<'_> {
                 self.unknown_program(fields);
                 self.program_file(first, fields.get(1..).unwrap_or_default(), command);
             }
+        }
+    }
+
+    /// The variables that the arguments of a builtin name, and the array indexes that it evaluates.
+    fn builtin_variables(&mut self, program: &Program, fields: &[Field]) {
+        if program.builtin.evaluates {
+            let words = fields.iter().skip(1).filter(|field| field.is_literal() && is_evaluated(&field.text));
+            words.for_each(|word| self.evaluate(&word.text));
+        }
+        let sets = match program.builtin.sets {
+            AssignedVariables::Nothing => program.builtin.declares,
+            AssignedVariables::Arguments => true,
+            AssignedVariables::ByOption(name) => fields.get(1).is_some_and(|option| option.text == name),
+        };
+        if sets && fields.iter().skip(1).any(names_unknown) {
+            self.state.options.has_sourced = true;
         }
     }
 
@@ -337,7 +354,7 @@ impl Analyzer<'_> {
             _ => field.as_word(),
         };
         let mut rest: Vec<String> = fields.iter().skip(1).map(quoted).collect();
-        // If the alias ends with a blank, the next word is replaced as well.
+        // If the alias ends with a blank, the next word is replaced too.
         let mut ends_blank = text.ends_with([' ', '\t']);
         for (word, field) in rest.iter_mut().zip(fields.iter().skip(1)) {
             if !ends_blank {
@@ -372,7 +389,7 @@ impl Analyzer<'_> {
                     analyzer.subshell(|analyzer| analyzer.code(value, "sh"));
                 }),
                 Some(b'c') => self.acts_by(name, command),
-                // Another directory has other files that say what to do.
+                // Another directory may have other settings files.
                 Some(b'd' | b'p') if !is_below(&value.text) => self.acts_by(name, command),
                 Some(b'f') => {
                     self.reads(value, command);
@@ -399,6 +416,21 @@ impl Analyzer<'_> {
         }
     }
 
+    /// Touches the operands of a program except the first ones, or all of them with one of its options.
+    fn touch_operands(&mut self, call: &Call<'_>, access: Access, skipped: usize, is_recursive: bool) {
+        let skipped = if call.arguments.has(call.program.whole) { 0 } else { skipped };
+        for operand in call.arguments.operands.iter().skip(skipped) {
+            match access {
+                _ if is_recursive => self.touch_tree(access, operand, call.command),
+                Access::Read if matches!(call.program.action, Action::Each(..)) => {
+                    self.reads(operand, call.command);
+                }
+                _ => self.touch(access, operand, call.command),
+            }
+        }
+    }
+
+    /// Does what the entry of a program says.
     fn act(&mut self, call: &Call<'_>) {
         let program = call.program;
         let operands = &call.arguments.operands;
@@ -406,7 +438,7 @@ impl Analyzer<'_> {
             Action::Unknown => {
                 self.unknown_program(call.fields);
                 if program.subcommand_options.is_some() {
-                    launchers::works_elsewhere(self, call);
+                    launchers::changes_other_directories(self, call);
                 }
                 if let Some((first, rest)) = call.fields.split_first() {
                     self.program_file(first, rest, call.command);
@@ -421,26 +453,10 @@ impl Analyzer<'_> {
             {
                 self.streams.output = self.scope.input.clone();
             }
-            Action::Each(access, skipped) => {
-                let skipped = if call.arguments.has(program.whole) { 0 } else { skipped };
-                for operand in operands.iter().skip(skipped) {
-                    if access == Access::Read {
-                        self.reads(operand, call.command);
-                    } else {
-                        self.touch(access, operand, call.command);
-                    }
-                }
-            }
+            Action::Each(access, skipped) => self.touch_operands(call, access, skipped, false),
             Action::Trees(access, skipped) => {
                 let is_recursive = call.arguments.has(&["-r", "-R", "--recursive"]);
-                let skipped = if call.arguments.has(program.whole) { 0 } else { skipped };
-                for operand in operands.iter().skip(skipped) {
-                    if is_recursive {
-                        self.touch_tree(access, operand, call.command);
-                    } else {
-                        self.touch(access, operand, call.command);
-                    }
-                }
+                self.touch_operands(call, access, skipped, is_recursive);
             }
             Action::Wrap(operands) => wrappers::wrapper(self, call, operands),
             Action::Launch => launchers::launch(self, call),

@@ -5,7 +5,7 @@
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
-use crate::glob::{Glob, Kind};
+use crate::glob::{Glob, GlobKind};
 use crate::programs::batches::GIVEN;
 use crate::syntax::parser::is_name;
 use crate::{Access, Effect, SimpleCommand, Target};
@@ -13,7 +13,8 @@ use crate::{Access, Effect, SimpleCommand, Target};
 /// Longer texts may be anything.
 const MAX_TEXT: usize = 4096;
 
-/// Programs that turn one text into another, unseen text.
+/// What turns a text into another one that is not seen: programs, and functions and escapes in code. It is searched in text, so
+/// it is not a column of the table of programs.
 const DECODERS: &[&str] =
     &["base64", "base32", "xxd", "chr(", "fromCharCode", "\\x", "\\0", "\\u", "\\5", "unhexlify", "fromhex"];
 
@@ -42,13 +43,15 @@ impl Analyzer<'_> {
             FieldKind::Glob => field.written.is_none() && self.matches_made(&field.text),
             FieldKind::Unknown if part == GIVEN => {
                 let commands = self.script.commands.get(self.scope.pipeline..).unwrap_or_default();
-                commands.iter().any(prints_spelled)
+                commands.iter().any(may_print_sign_as_command)
             }
             FieldKind::Unknown => match part.strip_prefix('$') {
-                Some(text) if text.starts_with('(') => spells(text),
+                Some(text) if text.starts_with('(') => may_print_sign(text),
                 Some(name) if name.bytes().all(is_name) => {
                     let by = self.state.variables.printed_by(name);
-                    by.iter().filter_map(|index| self.script.commands.get(*index)).any(prints_spelled)
+                    by.iter()
+                        .filter_map(|index| self.script.commands.get(*index))
+                        .any(may_print_sign_as_command)
                 }
                 _ => false,
             },
@@ -64,36 +67,30 @@ impl Analyzer<'_> {
             let (Target::Path(path) | Target::Tree(path)) = &effect.target else { return false };
             let name = path.rsplit('/').next().unwrap_or(path);
             let is_meant = effect.access != Access::Read && name.starts_with(['-', '+', ':']);
-            is_meant && Glob::new(pattern, Kind::Path).is_ok_and(|glob| glob.matches(name).unwrap_or(true))
+            is_meant
+                && Glob::new(pattern, GlobKind::Path).is_ok_and(|glob| glob.matches(name).unwrap_or(true))
         };
         self.script.effects.iter().any(is_made)
     }
 }
 
-/// The same for the output of a command, from its words.
-fn prints_spelled(command: &SimpleCommand) -> bool {
+/// Like `may_print_sign`, but for the words of a command.
+fn may_print_sign_as_command(command: &SimpleCommand) -> bool {
     let quoted = |word: &String| crate::quoted_if_needed(word);
-    spells(&command.words.iter().map(quoted).collect::<Vec<_>>().join(" "))
+    may_print_sign(&command.words.iter().map(quoted).collect::<Vec<_>>().join(" "))
 }
 
 /// Whether the text of a command has an option or a sign that it may print: in quotes after a blank, or after a sign in a word.
-fn spells(text: &str) -> bool {
+fn may_print_sign(text: &str) -> bool {
     if text.len() > MAX_TEXT || DECODERS.iter().any(|decoder| text.contains(decoder)) {
         return true;
     }
-    let mut words = text.trim_start_matches('(').split_whitespace();
-    if words.next() == Some("git") && words.next() == Some("rev-parse") {
-        let is_printed = |word: &str| {
-            let name = word.split('=').next().unwrap_or(word).trim_end_matches(')');
-            word.starts_with('-') && !REVISION_OPTIONS.contains(&name)
-        };
-        if words.any(is_printed) {
-            return true;
-        }
+    if prints_own_options(text) {
+        return true;
     }
     let is_date = text.contains("date");
     let mut quote = None;
-    // Those around each substitution.
+    // The quotes around each substitution.
     let mut outer = Vec::new();
     let (mut before, mut second) = (' ', ' ');
     for (at, c) in text.char_indices() {
@@ -127,6 +124,18 @@ fn spells(text: &str) -> bool {
     false
 }
 
+/// Whether `git rev-parse` prints one of its options.
+fn prints_own_options(text: &str) -> bool {
+    let mut words = text.trim_start_matches('(').split_whitespace();
+    if words.next() != Some("git") || words.next() != Some("rev-parse") {
+        return false;
+    }
+    words.any(|word| {
+        let name = word.split('=').next().unwrap_or(word).trim_end_matches(')');
+        word.starts_with('-') && !REVISION_OPTIONS.contains(&name)
+    })
+}
+
 /// Whether a dash after a sign may start a printed option. `--sort=-date` and `tr ' ' '-'` print none.
 fn is_option(before: char, next: char, start: Option<&str>) -> bool {
     let start = start.unwrap_or_default();
@@ -143,7 +152,7 @@ fn is_printed(start: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::spells;
+    use super::may_print_sign;
 
     #[test]
     fn only_a_text_that_spells_a_sign_or_an_option_may_print_one() {
@@ -169,7 +178,7 @@ mod tests {
             "(python3 -c 'print(chr(43))')",
             "(git for-each-ref --format='+%(refname:short)')",
         ] {
-            assert!(spells(text), "{text}");
+            assert!(may_print_sign(text), "{text}");
         }
         for text in [
             "(git branch --show-current)",
@@ -196,7 +205,7 @@ mod tests {
             "(sed -n 's/^version = \"\\(.*\\)\"/\\1/p' Cargo.toml)",
             "(dirname \"$(readlink -f \"$0\")\")",
         ] {
-            assert!(!spells(text), "{text}");
+            assert!(!may_print_sign(text), "{text}");
         }
     }
 }

@@ -44,7 +44,7 @@ impl State {
             exports: Exports::default(),
             disk: Disk::default(),
             options: ShellOptions::default(),
-            // A separate script has another name, but bash runs it as well.
+            // A separate script has another name, but bash runs it too.
             zero: Some(Rc::new(Field::literal("bash"))),
             source: Some(Rc::new(Field::literal(""))),
             locals: Rc::default(),
@@ -107,10 +107,10 @@ impl State {
         self.locals = join_locals(&self.locals, locals);
     }
 
-    /// What differs from an earlier state, which was joined with this one, becomes unknown, so that a loop comes to an end. The other
-    /// fields come to one by themselves. Functions and aliases: the number of their bodies in a script is limited. Exports: they show the
-    /// values of variables, which become unknown. Options: a join only switches them on. `$0`, the file of the script and the local variables: a join only
-    /// takes something away.
+    /// Values that differ from an earlier state, which was joined with this one, become unknown, so that a loop comes to an end. The
+    /// other fields stop changing by themselves. Functions and aliases: a script has a limited number of their bodies. Exports: they
+    /// show the values of variables, which become unknown. Options: a join only switches them on. `$0`, the file of the script and
+    /// local variables: a join only removes something.
     pub(crate) fn widen(&mut self, other: &State) {
         let State {
             variables,
@@ -146,7 +146,7 @@ impl State {
         self.disk.refer(&to);
     }
 
-    /// Whether everything that another state allows is possible here as well.
+    /// Whether everything that another state allows is possible here too.
     #[cfg(test)]
     pub(crate) fn covers(&self, other: &State) -> bool {
         let State {

@@ -15,11 +15,11 @@ pub(crate) enum Stream {
     Text(Rc<PrintedText>),
     /// The content of a file that existed before. It is not read.
     File,
-    /// The same for the file at this path: this one is a copy of it or a link.
+    /// Like `File`, but the file is a copy of the one at this path, or a link to it.
     Copy(Rc<str>),
     /// One file per line.
     Files(Vec<Target>),
-    /// Lines of which each starts with a hash and a blank.
+    /// Each line starts with a hash and a blank.
     HashLines,
     Unknown,
 }
@@ -29,7 +29,7 @@ pub(crate) enum Stream {
 pub(crate) struct PrintedText {
     /// Literal, or with unknown parts.
     pub(crate) text: Field,
-    /// Whether unknown text is printed as well.
+    /// Whether unknown text is printed too.
     pub(crate) and_more: bool,
     /// Whether it is printed once and in this order: not in one branch of several, and not in a loop.
     pub(crate) is_exact: bool,
@@ -80,15 +80,15 @@ impl Stream {
         }
     }
 
-    /// It may be printed never, or more than once.
+    /// It may not be printed at all, or more than once.
     pub(crate) fn blur(&mut self) {
         if let Stream::Text(printed) = self {
             Rc::make_mut(printed).is_exact = false;
         }
     }
 
-    /// The same where it may be printed never.
-    pub(crate) fn once(&self) -> Option<Field> {
+    /// Like `exactly`, but for output that may not be printed at all: the text that it is when it is printed once.
+    pub(crate) fn if_printed(&self) -> Option<Field> {
         let mut output = self.clone();
         if let Stream::Text(printed) = &mut output {
             Rc::make_mut(printed).is_exact = true;
@@ -129,7 +129,7 @@ pub(crate) fn joined<'f>(words: impl IntoIterator<Item = &'f Field>, separator: 
     joined_by(words, &Field::literal(separator))
 }
 
-/// The same where the separator may be unknown as well.
+/// Like `joined`, but the separator may be unknown.
 pub(crate) fn joined_by<'f>(words: impl IntoIterator<Item = &'f Field>, separator: &Field) -> Field {
     let mut partial = FieldBuilder::default();
     for (index, word) in words.into_iter().enumerate() {

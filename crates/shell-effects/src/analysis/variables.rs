@@ -289,7 +289,7 @@ impl Variables {
         }
     }
 
-    /// Whether each value that others allow is possible here as well.
+    /// Whether each value that others allow is possible here too.
     #[cfg(test)]
     pub(crate) fn covers(&self, other: &Variables) -> bool {
         let names = self.entries.iter().chain(other.entries.iter()).map(|entry| &entry.name);

@@ -1,7 +1,7 @@
 //! A quick look at texts, before globs are compared with them.
 
 use super::literal::{FirstCharacters, end_of_alternative};
-use super::program::{Kind, end_of_alternatives, end_of_class};
+use super::program::{GlobKind, end_of_alternatives, end_of_class};
 
 /// The pairs of neighbouring characters of some texts, and the first characters of these texts. A glob that spells another pair
 /// matches none of the texts. A command is compared with hundreds of rules, and most of them spell the name of another program:
@@ -47,13 +47,13 @@ impl Fingerprint {
 }
 
 /// Whether the texts lack the first characters of the pattern, or pairs without which it does not match.
-pub(super) fn rules_out(pattern: &str, starts: FirstCharacters, kind: Kind, texts: &Fingerprint) -> bool {
+pub(super) fn rules_out(pattern: &str, starts: FirstCharacters, kind: GlobKind, texts: &Fingerprint) -> bool {
     !starts.has_one_of(texts.starts) || !(Search { pattern, kind, texts }.sequence(0, false))
 }
 
 struct Search<'a> {
     pattern: &'a str,
-    kind: Kind,
+    kind: GlobKind,
     texts: &'a Fingerprint,
 }
 
@@ -83,7 +83,7 @@ impl Search<'_> {
 
     /// In a path, `**/` also matches nothing.
     fn after_slash(&self, at: usize) -> usize {
-        let is_skipped = self.kind == Kind::Path && self.pattern.as_bytes().get(at) == Some(&b'/');
+        let is_skipped = self.kind == GlobKind::Path && self.pattern.as_bytes().get(at) == Some(&b'/');
         at + usize::from(is_skipped)
     }
 

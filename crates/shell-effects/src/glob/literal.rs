@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::program::{Kind, end_of_alternatives, end_of_class};
+use super::program::{GlobKind, end_of_alternatives, end_of_class};
 
 /// Whether a character has a special meaning in a pattern.
 fn is_special(byte: u8) -> bool {
@@ -18,7 +18,8 @@ pub(super) fn head(pattern: &str) -> usize {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FirstCharacters {
     first: u128,
-    /// The same for the first two characters: one bit for many pairs. The words of many alternatives start with nearly any letter.
+    /// Like `first`, but for the first two characters: one bit for many pairs. `first` tells little about many alternatives, because
+    /// their words start with nearly any letter.
     pairs: u128,
 }
 
@@ -107,7 +108,7 @@ impl FirstCharacters {
         text.as_bytes().first().is_none_or(|byte| self.has(*byte))
     }
 
-    /// The same for its first two characters, where the whole text is to match.
+    /// Like `has_first_of`, but for the first two characters. The whole text must match.
     pub(super) fn has_start_of(self, text: &str) -> bool {
         match text.as_bytes() {
             [first, second, ..] => self.has(*first) && self.pairs & pair(*first, *second) != 0,
@@ -115,7 +116,7 @@ impl FirstCharacters {
         }
     }
 
-    /// The same for any part of a path.
+    /// Like `has_first_of`, but for any part of a path.
     pub(super) fn has_first_of_a_part(self, path: &str) -> bool {
         let bytes = path.as_bytes();
         let starts_part = |slash: usize| bytes.get(slash + 1).is_some_and(|byte| self.has(*byte));
@@ -128,7 +129,7 @@ impl FirstCharacters {
 }
 
 /// Whether the text cannot match, because it does not contain the literal parts of the pattern in their order.
-pub(super) fn rules_out(pattern: &str, head: usize, kind: Kind, text: &str) -> bool {
+pub(super) fn rules_out(pattern: &str, head: usize, kind: GlobKind, text: &str) -> bool {
     if head == 0 && !could_start(pattern, text, false, false) {
         return true;
     }
@@ -213,7 +214,7 @@ pub(super) fn end_of_alternative(pattern: &str, mut at: usize) -> usize {
 }
 
 /// The rest after the special character or group that a pattern starts with.
-fn after_special(pattern: &str, kind: Kind) -> &str {
+fn after_special(pattern: &str, kind: GlobKind) -> &str {
     let end = match pattern.chars().next() {
         Some('[') => end_of_class(pattern, 1),
         Some('{') => end_of_alternatives(pattern, 1),
@@ -222,5 +223,5 @@ fn after_special(pattern: &str, kind: Kind) -> &str {
     };
     let rest = pattern.get(end..).unwrap_or_default();
     // In a path, `**/` also matches nothing.
-    if kind == Kind::Path { rest.strip_prefix('/').unwrap_or(rest) } else { rest }
+    if kind == GlobKind::Path { rest.strip_prefix('/').unwrap_or(rest) } else { rest }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum GlobKind {
     /// A name: `*` is anything.
     Name,
     /// A path: `*`, `?` and classes stop at `/`; `**` crosses it as a whole part.
@@ -26,7 +26,7 @@ const MAX_DEPTH: usize = 10;
 const MAX_CHARS: usize = 1_024;
 
 #[derive(Clone, Debug)]
-pub(super) enum Op {
+pub(super) enum Instruction {
     Char(char),
     /// Any character; `/` only with `slash`.
     Any {
@@ -48,28 +48,30 @@ pub(super) enum Op {
     End,
 }
 
-impl Op {
+impl Instruction {
     /// Whether it takes this one character.
     pub(super) fn takes(&self, c: char) -> bool {
         match self {
-            Op::Char(own) => *own == c,
-            Op::Any { slash } => *slash || c != '/',
-            Op::Class { ranges, negated, slash } => {
+            Instruction::Char(own) => *own == c,
+            Instruction::Any { slash } => *slash || c != '/',
+            Instruction::Class { ranges, negated, slash } => {
                 let inside = ranges.iter().any(|(from, to)| (*from..=*to).contains(&c));
                 inside != *negated && (*slash || c != '/')
             }
-            Op::Many { .. } | Op::Split(..) | Op::Jump(_) | Op::End => false,
+            Instruction::Many { .. } | Instruction::Split(..) | Instruction::Jump(_) | Instruction::End => {
+                false
+            }
         }
     }
 }
 
 /// Compiles a pattern that is known to be valid.
-pub(super) fn compile(pattern: &str, kind: Kind) -> Vec<Op> {
+pub(super) fn compile(pattern: &str, kind: GlobKind) -> Vec<Instruction> {
     Compiler::new(pattern, kind, Some(Vec::with_capacity(32))).run().unwrap_or_default()
 }
 
 /// Says what is wrong with a pattern. Its first `head` bytes are literal.
-pub(super) fn check(pattern: &str, head: usize, kind: Kind) -> Result<(), GlobError> {
+pub(super) fn check(pattern: &str, head: usize, kind: GlobKind) -> Result<(), GlobError> {
     if pattern.len() > MAX_CHARS && pattern.chars().count() > MAX_CHARS {
         return Err(GlobError("it is longer than 1,024 characters"));
     }
@@ -148,26 +150,26 @@ struct Compiler<'a> {
     pattern: &'a str,
     /// In bytes.
     at: usize,
-    kind: Kind,
-    /// None where the pattern is only checked.
-    program: Option<Vec<Op>>,
+    kind: GlobKind,
+    /// `None` if the pattern is only checked.
+    program: Option<Vec<Instruction>>,
     /// Whether this position is always at the start of a part of a path.
     opens: bool,
-    /// A `**` at the end of alternatives before a `/`: if it matches no folder, that `/` is skipped as well.
+    /// A `**` at the end of alternatives before a `/`: if it matches no folder, that `/` is skipped too.
     skips: Vec<usize>,
 }
 
 impl<'a> Compiler<'a> {
-    fn new(pattern: &'a str, kind: Kind, program: Option<Vec<Op>>) -> Self {
+    fn new(pattern: &'a str, kind: GlobKind, program: Option<Vec<Instruction>>) -> Self {
         Compiler { pattern, at: 0, kind, program, opens: true, skips: Vec::new() }
     }
 
-    fn run(mut self) -> Result<Vec<Op>, GlobError> {
+    fn run(mut self) -> Result<Vec<Instruction>, GlobError> {
         self.sequence(0)?;
         if self.at < self.pattern.len() {
             return Err(GlobError("`}` without a `{` before it"));
         }
-        self.push(Op::End);
+        self.push(Instruction::End);
         Ok(self.program.unwrap_or_default())
     }
 
@@ -181,7 +183,7 @@ impl<'a> Compiler<'a> {
         c
     }
 
-    fn push(&mut self, op: Op) {
+    fn push(&mut self, op: Instruction) {
         if let Some(program) = &mut self.program {
             program.push(op);
         }
@@ -204,7 +206,7 @@ impl<'a> Compiler<'a> {
                 _ => self.at += c.len_utf8(),
             }
             match c {
-                '?' => self.single(Op::Any { slash: self.kind == Kind::Name }),
+                '?' => self.single(Instruction::Any { slash: self.kind == GlobKind::Name }),
                 '*' => self.stars(depth),
                 '[' => self.class()?,
                 '{' => self.alternatives(depth + 1)?,
@@ -217,17 +219,17 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn single(&mut self, op: Op) {
+    fn single(&mut self, op: Instruction) {
         self.push(op);
         self.opens = false;
     }
 
     fn character(&mut self, c: char) {
-        self.push(Op::Char(c));
+        self.push(Instruction::Char(c));
         self.opens = c == '/';
         let end = self.len();
         for skip in std::mem::take(&mut self.skips) {
-            self.patch(skip, Op::Split(skip + 1, end));
+            self.patch(skip, Instruction::Split(skip + 1, end));
         }
     }
 
@@ -239,15 +241,15 @@ impl<'a> Compiler<'a> {
         }
         let follows = self.follows(depth);
         let is_part = self.opens && matches!(follows, None | Some('/'));
-        let crosses = self.kind == Kind::Path && self.at - start == 2 && is_part;
-        let slash = crosses || self.kind == Kind::Name;
+        let crosses = self.kind == GlobKind::Path && self.at - start == 2 && is_part;
+        let slash = crosses || self.kind == GlobKind::Name;
         if !crosses || follows.is_none() {
-            return self.single(Op::Many { slash });
+            return self.single(Instruction::Many { slash });
         }
-        // Any number of folders, also none: (any* /)?
+        // Any number of folders, or none: (any* /)?
         let split = self.len();
-        self.push(Op::Split(split + 1, split + 1));
-        self.single(Op::Many { slash });
+        self.push(Instruction::Split(split + 1, split + 1));
+        self.single(Instruction::Many { slash });
         self.skips.push(split);
         if self.peek() == Some('/') {
             self.at += 1;
@@ -268,7 +270,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn patch(&mut self, at: usize, op: Op) {
+    fn patch(&mut self, at: usize, op: Instruction) {
         if let Some(old) = self.program.as_mut().and_then(|program| program.get_mut(at)) {
             *old = op;
         }
@@ -280,7 +282,7 @@ impl<'a> Compiler<'a> {
         let negated = matches!(self.peek(), Some('!' | '^'));
         self.at += usize::from(negated);
         let mut ranges: Vec<(char, char)> = Vec::new();
-        // A dash after a character opens a range that the next character ends, also where the first one ended another range.
+        // A dash after a character opens a range that the next character ends. The first character may have ended another range.
         let mut is_open = false;
         loop {
             let c = self.next().ok_or(OPEN)?;
@@ -299,7 +301,7 @@ impl<'a> Compiler<'a> {
         if is_open {
             ranges.push(('-', '-'));
         }
-        self.single(Op::Class { ranges, negated, slash: self.kind == Kind::Name });
+        self.single(Instruction::Class { ranges, negated, slash: self.kind == GlobKind::Name });
         Ok(())
     }
 
@@ -314,21 +316,21 @@ impl<'a> Compiler<'a> {
         let mut all_open = true;
         loop {
             let split = self.len();
-            self.push(Op::Split(split + 1, 0));
+            self.push(Instruction::Split(split + 1, 0));
             self.opens = opens;
             self.sequence(depth)?;
             all_open &= self.opens;
             skips.append(&mut self.skips);
             if self.program.is_some() {
                 jumps.push(self.len());
-                self.push(Op::Jump(0));
+                self.push(Instruction::Jump(0));
             }
             let next = self.len();
             match self.next() {
-                Some(',') => self.patch(split, Op::Split(split + 1, next)),
+                Some(',') => self.patch(split, Instruction::Split(split + 1, next)),
                 Some(_) => {
                     // The last one: there is no other way.
-                    self.patch(split, Op::Jump(split + 1));
+                    self.patch(split, Instruction::Jump(split + 1));
                     break;
                 }
                 None => return Err(GlobError("`{` without a `}` after it")),
@@ -338,7 +340,7 @@ impl<'a> Compiler<'a> {
         self.skips = skips;
         let end = self.len();
         for jump in jumps {
-            self.patch(jump, Op::Jump(end));
+            self.patch(jump, Instruction::Jump(end));
         }
         Ok(())
     }

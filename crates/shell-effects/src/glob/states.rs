@@ -1,9 +1,9 @@
 //! Follows all states of a program at once.
 
-use super::program::Op;
+use super::program::Instruction;
 
 /// Whether a program takes the whole text.
-pub(super) fn run(program: &[Op], text: &str) -> bool {
+pub(super) fn run(program: &[Instruction], text: &str) -> bool {
     let mut now = States::start(program);
     let mut spare = States::new(program.len());
     text.chars().all(|c| now.advance(&mut spare, program, c)) && now.has_end(program)
@@ -22,17 +22,17 @@ impl States {
         States { list: Vec::new(), has: vec![false; size], open: Vec::new() }
     }
 
-    pub(super) fn start(program: &[Op]) -> States {
+    pub(super) fn start(program: &[Instruction]) -> States {
         let mut states = States::new(program.len());
         states.add(program, 0);
         states
     }
 
     /// Moves past a character and returns whether anything takes it. `spare` is empty before and after.
-    pub(super) fn advance(&mut self, spare: &mut States, program: &[Op], c: char) -> bool {
+    pub(super) fn advance(&mut self, spare: &mut States, program: &[Instruction], c: char) -> bool {
         for at in &self.list {
             match program.get(*at) {
-                Some(Op::Many { slash }) if *slash || c != '/' => spare.add(program, *at),
+                Some(Instruction::Many { slash }) if *slash || c != '/' => spare.add(program, *at),
                 Some(op) if op.takes(c) => spare.add(program, at + 1),
                 _ => {}
             }
@@ -43,8 +43,8 @@ impl States {
     }
 
     /// Whether the text may end here.
-    pub(super) fn has_end(&self, program: &[Op]) -> bool {
-        self.list.iter().any(|at| matches!(program.get(*at), Some(Op::End)))
+    pub(super) fn has_end(&self, program: &[Instruction]) -> bool {
+        self.list.iter().any(|at| matches!(program.get(*at), Some(Instruction::End)))
     }
 
     fn clear(&mut self) {
@@ -56,7 +56,7 @@ impl States {
     }
 
     /// Adds a position, and all positions that it reaches without a character.
-    pub(super) fn add(&mut self, program: &[Op], at: usize) {
+    pub(super) fn add(&mut self, program: &[Instruction], at: usize) {
         self.open.push(at);
         while let Some(at) = self.open.pop() {
             match self.has.get_mut(at) {
@@ -65,9 +65,9 @@ impl States {
             }
             self.list.push(at);
             match program.get(at) {
-                Some(Op::Split(one, other)) => self.open.extend([*other, *one]),
-                Some(Op::Jump(to)) => self.open.push(*to),
-                Some(Op::Many { .. }) => self.open.push(at + 1),
+                Some(Instruction::Split(one, other)) => self.open.extend([*other, *one]),
+                Some(Instruction::Jump(to)) => self.open.push(*to),
+                Some(Instruction::Many { .. }) => self.open.push(at + 1),
                 _ => {}
             }
         }

@@ -1,13 +1,13 @@
 use super::*;
 
-fn matches(pattern: &str, kind: Kind, text: &str) -> bool {
+fn matches(pattern: &str, kind: GlobKind, text: &str) -> bool {
     Glob::new(pattern, kind).unwrap().matches(text).unwrap()
 }
 
 #[test]
 fn characters_count_and_not_bytes() {
-    assert!(matches("m?n", Kind::Name, "mün") && matches("[ä-ü]x", Kind::Name, "öx"));
-    assert!(!matches("m??n", Kind::Name, "mün"));
+    assert!(matches("m?n", GlobKind::Name, "mün") && matches("[ä-ü]x", GlobKind::Name, "öx"));
+    assert!(!matches("m??n", GlobKind::Name, "mün"));
 }
 
 #[test]
@@ -32,10 +32,10 @@ fn two_stars_cross_folders_only_as_a_whole_part() {
         ("a?c", &["abc"], &["a/c"]),
     ] {
         for text in yes {
-            assert!(matches(pattern, Kind::Path, text), "{pattern} {text}");
+            assert!(matches(pattern, GlobKind::Path, text), "{pattern} {text}");
         }
         for text in no {
-            assert!(!matches(pattern, Kind::Path, text), "{pattern} {text}");
+            assert!(!matches(pattern, GlobKind::Path, text), "{pattern} {text}");
         }
     }
 }
@@ -56,7 +56,7 @@ fn broken_globs_are_errors() {
         "a\\",
         "{{{{{{{{{{{a}}}}}}}}}}}",
     ] {
-        assert!(Glob::new(broken, Kind::Name).is_err(), "{broken}");
+        assert!(Glob::new(broken, GlobKind::Name).is_err(), "{broken}");
     }
 }
 
@@ -78,15 +78,15 @@ fn texts_of(characters: &str, length: usize) -> Vec<String> {
 #[test]
 fn a_pattern_is_valid_where_it_can_be_compiled() {
     for pattern in texts_of("a-![]{},\\", 5) {
-        let is_compiled = !program::compile(&pattern, Kind::Name).is_empty();
-        assert_eq!(Glob::check(&pattern, Kind::Name).is_ok(), is_compiled, "{pattern}");
+        let is_compiled = !program::compile(&pattern, GlobKind::Name).is_empty();
+        assert_eq!(Glob::check(&pattern, GlobKind::Name).is_ok(), is_compiled, "{pattern}");
     }
 }
 
 #[test]
 fn no_match_is_ruled_out_by_how_it_starts() {
     let texts = texts_of("aBä,", 2);
-    for glob in texts_of("aB*{},", 5).iter().filter_map(|pattern| Glob::new(pattern, Kind::Name).ok()) {
+    for glob in texts_of("aB*{},", 5).iter().filter_map(|pattern| Glob::new(pattern, GlobKind::Name).ok()) {
         for text in texts.iter().filter(|text| states::run(glob.program(), text)) {
             assert!(!glob.rules_out(text), "{} {text}", glob.as_str());
             assert!(glob.could_start(text, false, false), "{} {text}", glob.as_str());
@@ -105,7 +105,7 @@ fn no_match_is_ruled_out_by_how_it_starts() {
 #[test]
 fn no_match_is_ruled_out_by_a_fingerprint() {
     let texts = texts_of("aB/,", 3);
-    for kind in [Kind::Name, Kind::Path] {
+    for kind in [GlobKind::Name, GlobKind::Path] {
         for glob in texts_of("aB*/{},", 5).iter().filter_map(|pattern| Glob::new(pattern, kind).ok()) {
             for text in texts.iter().filter(|text| states::run(glob.program(), text)) {
                 let seen = Fingerprint::of([text.as_str(), "x"]);
@@ -133,31 +133,31 @@ fn a_pattern_without_its_pairs_is_ruled_out() {
         ("*", false),
         ("", false),
     ] {
-        let glob = Glob::new(pattern, Kind::Name).unwrap();
+        let glob = Glob::new(pattern, GlobKind::Name).unwrap();
         assert_eq!(glob.rules_out_all(&texts), is_ruled_out, "{pattern}");
     }
-    assert!(!Glob::new("{push,é}*", Kind::Name).unwrap().rules_out_all(&Fingerprint::of(["é"])));
+    assert!(!Glob::new("{push,é}*", GlobKind::Name).unwrap().rules_out_all(&Fingerprint::of(["é"])));
 }
 
 #[test]
 fn no_pattern_takes_long() {
     let stars = "*a".repeat(500);
-    assert!(!matches(&stars, Kind::Name, &"a".repeat(4_000)[..499]));
-    assert!(matches(&"{a,aa}".repeat(150), Kind::Name, &"a".repeat(200)));
-    assert_eq!(Glob::new("*", Kind::Name).unwrap().matches(&"a".repeat(5_000)), None);
-    assert!(Glob::new(&format!("[{}]", "b".repeat(2_000)), Kind::Name).is_err());
+    assert!(!matches(&stars, GlobKind::Name, &"a".repeat(4_000)[..499]));
+    assert!(matches(&"{a,aa}".repeat(150), GlobKind::Name, &"a".repeat(200)));
+    assert_eq!(Glob::new("*", GlobKind::Name).unwrap().matches(&"a".repeat(5_000)), None);
+    assert!(Glob::new(&format!("[{}]", "b".repeat(2_000)), GlobKind::Name).is_err());
     let before = test_support::processor_time();
     let class = format!("**/*[{}]", "b".repeat(1_000));
-    assert!(!matches(&class, Kind::Path, &"a".repeat(4_096)));
-    assert!(!matches(&"*?".repeat(512), Kind::Path, &format!("{}/", "a".repeat(4_095))));
+    assert!(!matches(&class, GlobKind::Path, &"a".repeat(4_096)));
+    assert!(!matches(&"*?".repeat(512), GlobKind::Path, &format!("{}/", "a".repeat(4_095))));
     let took = test_support::processor_time() - before;
     assert!(took < std::time::Duration::from_secs(20), "{took:?}");
 }
 
 /// What `globset` answers.
-fn by_globset(pattern: &str, kind: Kind, text: &str) -> Option<bool> {
+fn by_globset(pattern: &str, kind: GlobKind, text: &str) -> Option<bool> {
     let glob = globset::GlobBuilder::new(pattern)
-        .literal_separator(kind == Kind::Path)
+        .literal_separator(kind == GlobKind::Path)
         .empty_alternates(true)
         .build()
         .ok()?;
@@ -201,8 +201,8 @@ proptest::proptest! {
     #[test]
     fn names_match_as_with_globset(pattern in r"([ab?\-!]|\*|\[[ab]|\]|\{[ab],?|\}|,|\\[ab*]){1,8}", text in "[abc,*]{0,6}") {
         proptest::prop_assume!(!pattern.contains("**"));
-        let own = Glob::new(&pattern, Kind::Name).ok().map(|glob| glob.matches(&text).unwrap());
-        proptest::prop_assert_eq!(own, by_globset(&pattern, Kind::Name, &text));
+        let own = Glob::new(&pattern, GlobKind::Name).ok().map(|glob| glob.matches(&text).unwrap());
+        proptest::prop_assert_eq!(own, by_globset(&pattern, GlobKind::Name, &text));
     }
 
     #[test]
@@ -212,8 +212,8 @@ proptest::proptest! {
     ) {
         // `globset` has its own rules for several `**` in a row.
         proptest::prop_assume!(!pattern.contains("**/**"));
-        let own = Glob::new(&pattern, Kind::Path).ok().map(|glob| glob.matches(&text).unwrap());
-        proptest::prop_assert_eq!(own, by_globset(&pattern, Kind::Path, &text));
+        let own = Glob::new(&pattern, GlobKind::Path).ok().map(|glob| glob.matches(&text).unwrap());
+        proptest::prop_assert_eq!(own, by_globset(&pattern, GlobKind::Path, &text));
     }
 
     #[test]
@@ -221,7 +221,7 @@ proptest::proptest! {
         pattern in r"([abé \-/]|\*|\?|\[[!a]b\]|\{|\}|,|\\[ab*{]){1,12}",
         text in "[abAé */,-]{0,6}",
     ) {
-        for kind in [Kind::Name, Kind::Path] {
+        for kind in [GlobKind::Name, GlobKind::Path] {
             let Ok(glob) = Glob::new(&pattern, kind) else { continue };
             if glob.matches(&text) == Some(true) {
                 proptest::prop_assert!(!glob.rules_out_all(&Fingerprint::of([text.as_str()])));
@@ -237,10 +237,10 @@ proptest::proptest! {
     ) {
         let all = expanded(&pattern);
         proptest::prop_assume!(!all.iter().any(|one| one.contains("**/**") || one.contains("***")));
-        // Behind a `}` the parts before it decide together; for `globset`, `**/` at the end is `**`.
+        // After a `}`, the parts before it decide together. For `globset`, `**/` at the end is `**`.
         proptest::prop_assume!(!pattern.contains("}*") && !pattern.ends_with('/'));
-        let own = Glob::new(&pattern, Kind::Path).unwrap().matches(&text).unwrap();
-        let theirs = all.iter().any(|one| by_globset(one, Kind::Path, &text) == Some(true));
+        let own = Glob::new(&pattern, GlobKind::Path).unwrap().matches(&text).unwrap();
+        let theirs = all.iter().any(|one| by_globset(one, GlobKind::Path, &text) == Some(true));
         proptest::prop_assert_eq!(own, theirs, "{:?}", all);
     }
 }

@@ -1,6 +1,6 @@
 //! Whether a glob could match a text with unknown parts.
 
-use super::program::Op;
+use super::program::Instruction;
 use super::states::States;
 
 /// A part of a text.
@@ -32,9 +32,9 @@ impl Hole {
     }
 
     /// Whether it may continue with this character, which is at this position of a pattern.
-    fn may_hold(self, program: &[Op], at: usize, c: char) -> bool {
+    fn may_hold(self, program: &[Instruction], at: usize, c: char) -> bool {
         let is_inside = || match at.checked_sub(1).and_then(|before| program.get(before)) {
-            Some(Op::Char(before)) => !before.is_whitespace() && *before != '-',
+            Some(Instruction::Char(before)) => !before.is_whitespace() && *before != '-',
             _ => false,
         };
         match self {
@@ -52,35 +52,35 @@ fn is_of_word(c: char) -> bool {
 }
 
 /// Whether a program takes a text that differs from this one in its unknown parts.
-pub(super) fn could_match(program: &[Op], parts: &[Part<'_>]) -> bool {
+pub(super) fn could_match(program: &[Instruction], parts: &[Part<'_>]) -> bool {
     let mut walk = Walk::start(program, false);
     walk.follow(parts);
     walk.all.has_end(program)
 }
 
-/// The same where the pattern spells a known letter or digit.
-pub(super) fn could_match_by_known(program: &[Op], parts: &[Part<'_>]) -> bool {
+/// Like `could_match`, but the pattern must spell a letter or digit of a known part.
+pub(super) fn could_match_by_known(program: &[Instruction], parts: &[Part<'_>]) -> bool {
     let mut walk = Walk::start(program, true);
     walk.follow(parts);
     walk.spelled.has_end(program)
 }
 
-/// A known word with fewer letters and digits could be in nearly any command: `-f`.
+/// Nearly any command could have a word with fewer letters and digits, such as `-f`.
 const MIN_TELLING: usize = 2;
 
 /// The states of a program after a part of a text.
 struct Walk<'p> {
-    program: &'p [Op],
+    program: &'p [Instruction],
     all: States,
-    /// Those before which the pattern spelled a known letter or digit.
+    /// The states before which the pattern spelled a letter or digit of a known part.
     spelled: States,
-    /// Whether these are needed.
+    /// Whether `spelled` is needed.
     tells_spelled: bool,
     spare: States,
 }
 
 impl Walk<'_> {
-    fn start(program: &[Op], tells_spelled: bool) -> Walk<'_> {
+    fn start(program: &[Instruction], tells_spelled: bool) -> Walk<'_> {
         let empty = || States::new(program.len());
         Walk { program, all: States::start(program), spelled: empty(), tells_spelled, spare: empty() }
     }
@@ -126,7 +126,7 @@ impl Walk<'_> {
         let spells = |at: &&usize| {
             tells
                 && c.is_alphanumeric()
-                && matches!(self.program.get(**at), Some(Op::Char(spelled)) if *spelled == c)
+                && matches!(self.program.get(**at), Some(Instruction::Char(spelled)) if *spelled == c)
         };
         let next: Vec<usize> = self.all.list.iter().filter(spells).map(|at| at + 1).collect();
         self.all.advance(&mut self.spare, self.program, c);
@@ -136,13 +136,15 @@ impl Walk<'_> {
 }
 
 /// Adds the states after any text that the hole may hold.
-fn fill(states: &mut States, program: &[Op], hole: Hole) {
+fn fill(states: &mut States, program: &[Instruction], hole: Hole) {
     let mut open = Vec::new();
     for at in states.list.clone() {
         match program.get(at) {
-            Some(Op::Char(c)) if !hole.may_start_with(*c) => {}
-            Some(Op::Char(_) | Op::Any { .. } | Op::Class { .. }) => open.push(at + 1),
-            Some(Op::Many { .. }) => open.push(at),
+            Some(Instruction::Char(c)) if !hole.may_start_with(*c) => {}
+            Some(Instruction::Char(_) | Instruction::Any { .. } | Instruction::Class { .. }) => {
+                open.push(at + 1)
+            }
+            Some(Instruction::Many { .. }) => open.push(at),
             _ => {}
         }
     }
@@ -152,8 +154,8 @@ fn fill(states: &mut States, program: &[Op], hole: Hole) {
     while let Some(at) = inside.list.get(done).copied() {
         done += 1;
         match program.get(at) {
-            Some(Op::Char(c)) if hole.may_hold(program, at, *c) => inside.add(program, at + 1),
-            Some(Op::Any { .. } | Op::Class { .. }) => inside.add(program, at + 1),
+            Some(Instruction::Char(c)) if hole.may_hold(program, at, *c) => inside.add(program, at + 1),
+            Some(Instruction::Any { .. } | Instruction::Class { .. }) => inside.add(program, at + 1),
             _ => {}
         }
     }
@@ -163,10 +165,10 @@ fn fill(states: &mut States, program: &[Op], hole: Hole) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::glob::{Glob, Kind};
+    use crate::glob::{Glob, GlobKind};
 
     fn could(pattern: &str, parts: &[Part<'_>]) -> bool {
-        Glob::new(pattern, Kind::Name).unwrap().could_match(parts)
+        Glob::new(pattern, GlobKind::Name).unwrap().could_match(parts)
     }
 
     #[test]
@@ -174,7 +176,7 @@ mod tests {
         use Part::{Text, Unknown};
         let run = |rest| [Unknown(Hole::Word), Text(" "), Unknown(Hole::Name), Text(rest)];
         let known = |pattern: &str, parts: &[Part<'_>]| {
-            Glob::new(pattern, Kind::Name).unwrap().could_match_by_known(parts)
+            Glob::new(pattern, GlobKind::Name).unwrap().could_match_by_known(parts)
         };
         for (pattern, rest) in [
             ("git push *--force*", " --force"),

@@ -7,12 +7,13 @@ use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::batches;
 use crate::programs::program::{Program, special};
-use crate::{Access, Brought};
+use crate::programs::tar;
+use crate::{Access, AdditionalFiles};
 
 #[rustfmt::skip]
 pub(crate) const ARCHIVES: &[Program] = &[
     special(&["7z", "7za", "7zz"], "-o? -p? -m? -t? -x? -i? -w? -v? -s? -a? -r?", seven),
-    special(&["bsdtar", "tar"], "", tar),
+    special(&["bsdtar", "tar"], "", tar::tar),
     special(&["bunzip2", "bzip2", "gunzip", "gzip", "pigz", "unpigz", "unxz", "unzstd", "xz", "zstd", "zstdmt"], "-S= -o=w -T= --suffix= --threads= --files? --files0? --filelist=l --rm!", compress),
     special(&["cpio"], "-F= -I= -O= -D= -E=r -C= -H= -M= -R= --file= --directory= --pattern-file=r --format= --owner=", cpio),
     special(&["ar", "gcc-ar", "llvm-ar"], "", library),
@@ -22,107 +23,13 @@ pub(crate) const ARCHIVES: &[Program] = &[
     special(&["zip"], "-m! --move! -lf=c -la! --logfile-path=c -i= -x= -t= -tt= -P= -b= -n= -TT= -O=w --out=w --unzip-command= --temp-path= --password= --suffixes=", zip),
 ];
 
-/// The options of tar. It parses its words itself, because the first may have no dash.
-const TAR: Flags = "-f= -C= -T= -X=r -I= -b= -g=w -F= -H= -K= -L= -N= -V= --file= --directory= --files-from= \
-    --exclude-from=r --add-file=r --exclude= --use-compress-program= --to-command= --transform= --xform= --strip-components= \
-    --checkpoint-action= --owner= --group= --mode= --mtime= --listed-incremental=w --info-script= --new-volume-script= \
-    --rsh-command= --rmt-command= --tape-length= --label= --newer= --newer-mtime= --after-date= --format= \
-    --starting-file= --suffix= --sort= --blocking-factor= --volno-file=w --index-file=w --owner-map=r --group-map=r";
-
-/// Options of tar with a command for a shell.
-const COMMANDS: &[&str] = &[
-    "-F",
-    "-I",
-    "--info-script",
-    "--new-volume-script",
-    "--rmt-command",
-    "--rsh-command",
-    "--to-command",
-    "--use-compress-program",
-];
-
-fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    // The old style `tar xzf FILE`: the flags take their values in turn.
-    let mut arguments = arguments::parse(TAR, &dashed(call.fields.get(1..).unwrap_or_default()));
-    analyzer.files_of_flags(TAR, &arguments, call.command);
-    let mut members = std::mem::take(&mut arguments.operands);
-    for list in arguments.values(&["-T", "--files-from"]) {
-        analyzer.reads(list, call.command);
-        members.extend(analyzer.listed_in(list));
-    }
-    let archive = arguments.value(&["-f", "--file"]);
-    let directory = arguments.value(&["-C", "--directory"]);
-    for code in arguments.values(COMMANDS) {
-        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
-    }
-    for action in arguments.values(&["--checkpoint-action"]) {
-        if let Some(code) = action.text.strip_prefix("exec=") {
-            let code = action.with(code);
-            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
-        } else if !action.is_literal() {
-            analyzer.doubt_script("tar");
-        }
-    }
-    // Long options may be abbreviated.
-    let creates = arguments.has(&["-c", "-r", "-u", "-A"])
-        || ["--create", "--append", "--update", "--concatenate"].iter().any(|name| arguments.has_long(name));
-    let extracts = arguments.has(&["-x", "--get"]) || arguments.has_long("--extract");
-    let has_patterns = arguments.has_long("--wildcards");
-    if let Some(archive) = archive.filter(|archive| archive.text != "-") {
-        analyzer.touch(if creates { Access::Write } else { Access::Read }, archive, call.command);
-    }
-    analyzer.in_directory(directory, |analyzer| {
-        for member in &members {
-            if creates {
-                analyzer.touch_tree(Access::Read, member, call.command);
-                let removes = arguments.has(&["--remove-files"])
-                    || analyzer.state.exports.values("TAR_OPTIONS").any(|more| more.contains("--remove-f"));
-                if removes {
-                    analyzer.touch_tree(Access::Delete, member, call.command);
-                }
-            } else if extracts {
-                unpacked_member(analyzer, call, member, has_patterns);
-            }
-        }
-    });
-    let to_output = arguments.has(&["-O", "--to-stdout"]);
-    let renames = arguments.has(&["--transform", "--xform"]);
-    if extracts && !to_output {
-        analyzer.in_directory(directory, |analyzer| renamed_to(analyzer, &arguments, call.command));
-    }
-    if !extracts || !members.is_empty() && !renames || to_output {
-        return;
-    }
-    let is_plain = arguments.flags.iter().all(|(flag, _)| PLAIN_TAR.contains(&flag.as_str()))
-        && [["-C", "--directory"].as_slice(), &["-f", "--file"], &["--strip-components"]]
-            .iter()
-            .all(|names| arguments.values(names).count() < 2)
-        && !analyzer.may_be_given(&["TAR_OPTIONS", "GZIP"]);
-    let strip = arguments.value(&["--strip-components"]).map_or(Ok(0), |strip| strip.text.parse::<usize>());
-    let strip = if is_plain { strip.ok() } else { None };
-    let unpacked = Extraction { directory, archive, format: ArchiveFormat::Tar, strip };
-    if !looked_into(analyzer, call, &unpacked) {
-        extracted(analyzer, call, directory, archive);
-    }
-}
-
-/// The directories that `--transform s,FROM,TO,` puts before names.
-fn renamed_to(analyzer: &mut Analyzer<'_>, arguments: &arguments::Arguments, command: usize) {
-    for change in arguments.values(&["--transform", "--xform"]) {
-        for change in change.text.split(';') {
-            let Some(rest) = change.trim().strip_prefix('s') else { continue };
-            let Some(separator) = rest.chars().next() else { continue };
-            let to = rest.split(separator).nth(2).unwrap_or_default();
-            if let Some((directory, _)) = to.rsplit_once('/') {
-                let directory = if directory.is_empty() { "/" } else { directory };
-                analyzer.touch_tree(Access::Write, &Field::literal(directory), command);
-            }
-        }
-    }
-}
-
 /// A file that is unpacked. A pattern of the archiver matches in all directories.
-fn unpacked_member(analyzer: &mut Analyzer<'_>, call: &Call<'_>, member: &Field, is_pattern: bool) {
+pub(crate) fn unpacked_member(
+    analyzer: &mut Analyzer<'_>,
+    call: &Call<'_>,
+    member: &Field,
+    is_pattern: bool,
+) {
     let is_pattern = is_pattern && member.is_literal() && member.text.contains(['*', '?', '[']);
     if !is_pattern {
         return analyzer.touch_tree(Access::Write, member, call.command);
@@ -132,9 +39,11 @@ fn unpacked_member(analyzer: &mut Analyzer<'_>, call: &Call<'_>, member: &Field,
     }
 }
 
+const JAR: Flags = "-f= -C= --file=";
+
 /// `jar xf ARCHIVE`.
 fn jar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let arguments = arguments::parse("-f= -C= --file=", &dashed(call.fields.get(1..).unwrap_or_default()));
+    let arguments = arguments::parse(JAR, &dashed(JAR, call.fields.get(1..).unwrap_or_default()));
     let archive = arguments.value(&["-f", "--file"]);
     let Some(archive) = archive else { return };
     if arguments.has(&["-x", "--extract"]) {
@@ -185,8 +94,9 @@ fn gpgtar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// The first word without a dash, as flags followed by their values.
-fn dashed(words: &[Field]) -> Vec<Field> {
+/// The words after the name of `tar` or `jar`. The first one may lack its dash: then its flags take their values from the
+/// following words in turn.
+pub(crate) fn dashed(flags: Flags, words: &[Field]) -> Vec<Field> {
     let Some((first, rest)) = words.split_first().filter(|(first, _)| !first.text.starts_with('-')) else {
         return words.to_vec();
     };
@@ -194,7 +104,7 @@ fn dashed(words: &[Field]) -> Vec<Field> {
     let mut rest = rest.iter();
     for c in first.text.chars() {
         out.push(first.with(format!("-{c}")));
-        if matches!(c, 'f' | 'C' | 'T' | 'X' | 'I' | 'b' | 'F' | 'g' | 'H' | 'K' | 'L' | 'N' | 'V') {
+        if arguments::takes_next(flags, &format!("-{c}")) {
             out.extend(rest.next().cloned());
         }
     }
@@ -202,25 +112,17 @@ fn dashed(words: &[Field]) -> Vec<Field> {
     out
 }
 
-/// Options of tar that do not change the names of unpacked files.
-#[rustfmt::skip]
-const PLAIN_TAR: &[&str] = &[
-    "-x", "--extract", "--get", "-f", "--file", "-z", "--gzip", "--gunzip", "-a", "--auto-compress", "-v", "--verbose", "-p", "-m", "--touch", "-o",
-    "--no-same-owner", "--no-same-permissions", "-k", "--keep-old-files", "--skip-old-files", "--overwrite", "-C", "--directory", "--strip-components",
-    "--exclude", "--warning",
-];
-
 /// An archive to unpack.
-struct Extraction<'f> {
-    directory: Option<&'f Field>,
-    archive: Option<&'f Field>,
-    format: ArchiveFormat,
+pub(crate) struct Extraction<'f> {
+    pub(crate) directory: Option<&'f Field>,
+    pub(crate) archive: Option<&'f Field>,
+    pub(crate) format: ArchiveFormat,
     /// How many directories at the start of a name are left out. None if other options change the names.
-    strip: Option<usize>,
+    pub(crate) strip: Option<usize>,
 }
 
 /// Writes the files in an archive, if they are known.
-fn looked_into(analyzer: &mut Analyzer<'_>, call: &Call<'_>, unpacked: &Extraction<'_>) -> bool {
+pub(crate) fn looked_into(analyzer: &mut Analyzer<'_>, call: &Call<'_>, unpacked: &Extraction<'_>) -> bool {
     let Extraction { directory, archive: Some(archive), format, strip: Some(strip) } = *unpacked else {
         return false;
     };
@@ -260,12 +162,12 @@ pub(crate) fn extracted(
     directory: Option<&Field>,
     archive: Option<&Field>,
 ) {
-    let brings = Brought { directory: true, names: false };
+    let brings = AdditionalFiles { directory: true, names: false };
     match directory.filter(|directory| directory.text != ".") {
-        Some(directory) => analyzer.bringing(brings, |analyzer| {
+        Some(directory) => analyzer.with_additional_files(brings, |analyzer| {
             analyzer.touch_tree(Access::Write, directory, call.command);
         }),
-        None if analyzer.is_outside_start() => analyzer.bringing(brings, |analyzer| {
+        None if analyzer.is_outside_start() => analyzer.with_additional_files(brings, |analyzer| {
             analyzer.touch_tree(Access::Write, &Field::literal("."), call.command);
         }),
         None => {

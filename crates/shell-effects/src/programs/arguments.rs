@@ -6,10 +6,11 @@ use crate::programs::program::Program;
 /// The flags of a program, separated by blanks: `-x=` takes a value, `-x=r` a file that it reads, `-x=w` one that it
 /// writes, `-x=d` the directory in which it works, `-x?` a value only if that is part of the same word. All other flags take none.
 /// `-x=e` is code in the program's own language, which it runs instead of a script, `-x=b` such code that it runs before its script,
-/// and `-x=m` a module that it loads first. For who allows the program without the option: `-x=x` is a command that it runs, `-x=c`
-/// another thing by which it runs or writes something, `-x=f` a file of such, `-x=p` a directory
-/// that must be below the current one, and `-x!` does so without a value. A single dash before
-/// all others says that flags are never joined.
+/// and `-x=m` a module that it loads first.
+///
+/// A rule that allows the program does not allow these flags without naming them: `-x=x` is a command that it runs, `-x=c` another
+/// way to run or write something, `-x=f` a file with such settings, `-x=p` a directory that must be below the current one, and `-x!`
+/// runs or writes something without a value. A single dash before all flags says that they are never joined.
 pub(crate) type Flags = &'static str;
 
 #[derive(Debug, Default)]
@@ -46,7 +47,7 @@ impl Arguments {
         found.filter_map(|(_, value)| value.clone()).collect()
     }
 
-    /// The values of all flags that are described as taking this: the letter after `=`.
+    /// The values of all flags with this letter after the `=` of their description.
     pub(crate) fn values_of(&self, flags: Flags, kind: u8) -> impl Iterator<Item = &Field> {
         let found = self.flags.iter().filter(move |(name, _)| file_access(flags, name) == Some(kind));
         found.filter_map(|(_, value)| value.as_ref())
@@ -82,28 +83,28 @@ pub(crate) struct Call<'a> {
 
 /// How a described flag takes its value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Takes {
+pub(crate) enum ValueForm {
     Nothing,
     Next,
     Attached,
 }
 
-pub(crate) fn takes(flags: &str, name: &str) -> Takes {
+pub(crate) fn value_form(flags: &str, name: &str) -> ValueForm {
     for flag in flags.split_ascii_whitespace() {
         if let Some(rest) = flag.strip_prefix(name) {
             match rest.bytes().next() {
-                Some(b'=') => return Takes::Next,
-                Some(b'?') => return Takes::Attached,
+                Some(b'=') => return ValueForm::Next,
+                Some(b'?') => return ValueForm::Attached,
                 _ => {}
             }
         }
     }
-    Takes::Nothing
+    ValueForm::Nothing
 }
 
 /// Whether this flag takes the next word as its value.
 pub(crate) fn takes_next(flags: &str, name: &str) -> bool {
-    takes(flags, name) == Takes::Next
+    value_form(flags, name) == ValueForm::Next
 }
 
 /// The described name of a long flag that may be abbreviated.
@@ -150,7 +151,7 @@ pub(crate) fn parse(flags: &str, fields: &[Field]) -> Arguments {
     parse_up_to(flags, fields, false).0
 }
 
-/// The same, up to the first operand if `leading`. Also returns how many words were read.
+/// Like `parse`, but it stops at the first operand if `leading`. Also returns how many words were read.
 pub(crate) fn parse_up_to(flags: &str, fields: &[Field], leading: bool) -> (Arguments, usize) {
     let mut found = Arguments::default();
     let mut at = 0;
@@ -181,20 +182,20 @@ fn long(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments)
         return false;
     }
     let name = full_name(flags, &field.text);
-    let value = if takes(flags, name) == Takes::Next { next } else { None };
+    let value = if value_form(flags, name) == ValueForm::Next { next } else { None };
     found.flags.push((name.to_owned(), value.cloned()));
     value.is_some()
 }
 
 /// `-abc`, `-ovalue`, `-o value`, or one long name after a single dash. Returns whether the next word was taken.
 fn short(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments) -> bool {
-    if field.text.len() > 2 && takes(flags, &field.text) == Takes::Next {
+    if field.text.len() > 2 && value_form(flags, &field.text) == ValueForm::Next {
         found.flags.push((field.text.clone(), next.cloned()));
         return next.is_some();
     }
     if has_long_names(flags) {
         let name = field.text.split('=').next().unwrap_or_default();
-        let takes_next = !field.text.contains('=') && takes(flags, name) == Takes::Next;
+        let takes_next = !field.text.contains('=') && value_form(flags, name) == ValueForm::Next;
         let value = field.text.split_once('=').map(|(_, value)| field.with(value));
         let value = if takes_next { next.cloned() } else { value };
         found.flags.push((name.to_owned(), value));
@@ -202,7 +203,7 @@ fn short(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments
     }
     if let Some((name, value)) = field.text.split_once('=')
         && name.len() > 2
-        && takes(flags, name) == Takes::Next
+        && value_form(flags, name) == ValueForm::Next
     {
         found.flags.push((name.to_owned(), Some(field.with(value))));
         return false;
@@ -211,13 +212,13 @@ fn short(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments
     for (at, c) in chars {
         let name = format!("-{c}");
         let rest = field.text.get(at + c.len_utf8()..).unwrap_or_default();
-        match takes(flags, &name) {
-            Takes::Nothing => found.flags.push((name, None)),
-            Takes::Next if rest.is_empty() => {
+        match value_form(flags, &name) {
+            ValueForm::Nothing => found.flags.push((name, None)),
+            ValueForm::Next if rest.is_empty() => {
                 found.flags.push((name, next.cloned()));
                 return next.is_some();
             }
-            Takes::Next | Takes::Attached => {
+            ValueForm::Next | ValueForm::Attached => {
                 let value = Some(field.with(rest)).filter(|value| !value.text.is_empty());
                 found.flags.push((name, value));
                 return false;

@@ -11,33 +11,33 @@ pub(crate) fn without_attributes(interpreter: &str, text: &str) -> String {
     let (code, given) = text.split_once(END).unwrap_or((text, ""));
     let plain = match code_reading::language_of(interpreter) {
         Some(kind @ (SourceLanguage::Python | SourceLanguage::JavaScript)) => {
-            Scanner::new(kind, code).plain()
+            AttributeScanner::new(kind, code).plain()
         }
         _ => None,
     };
     format!("{}{given}", plain.as_deref().unwrap_or(code))
 }
 
-/// What code may have that is not split into texts and other parts here, or that reads the code itself.
+/// Characters and names in code that cannot be split into texts and other parts here, or that reads itself.
 const UNCLEAR: &[&str] =
     &["\r", "\u{b}", "\u{c}", "\u{85}", "\u{2028}", "\u{2029}", "__annotations__", "getsource"];
 
-/// The same in JavaScript: other comments, and texts of JSX.
+/// Like `UNCLEAR`, but only for JavaScript: comments in HTML, and texts of JSX.
 const UNCLEAR_JAVASCRIPT: &[&str] = &["<!--", "-->", "</"];
 
 /// What Python writes before the quotes of a formatted text.
 const FORMATTED: &[&str] = &["f", "fr", "rf", "t", "tr", "rt"];
 
-/// Looks at one part of code after another. Each method is None where it is not certain what is a text.
-struct Scanner<'c> {
+/// Reads code part by part. Each method returns `None` if it is not certain what is a text.
+struct AttributeScanner<'c> {
     kind: SourceLanguage,
     rest: &'c str,
     plain: String,
 }
 
-impl<'c> Scanner<'c> {
-    fn new(kind: SourceLanguage, code: &'c str) -> Scanner<'c> {
-        Scanner { kind, rest: code, plain: String::with_capacity(code.len()) }
+impl<'c> AttributeScanner<'c> {
+    fn new(kind: SourceLanguage, code: &'c str) -> AttributeScanner<'c> {
+        AttributeScanner { kind, rest: code, plain: String::with_capacity(code.len()) }
     }
 
     fn plain(mut self) -> Option<String> {
@@ -80,7 +80,7 @@ impl<'c> Scanner<'c> {
                 (SourceLanguage::JavaScript, '/') if self.rest.starts_with("//") => self.comment("\n")?,
                 (SourceLanguage::JavaScript, '/') if self.rest.starts_with("/*") => self.comment("*/")?,
                 (SourceLanguage::JavaScript, '/') => self.slash()?,
-                // An escape that no text is around.
+                // An escape outside of a text.
                 (_, '\\') => return None,
                 (_, '.') if self.is_attribute() => {
                     self.take(1)?;
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attributes_are_no_files() {
+    fn attributes_are_not_files() {
         for (interpreter, code) in [
             ("python3", "for k in d: print(k.key)"),
             ("python3", "x = sorted(rows, key=lambda r: r.key)"),

@@ -70,7 +70,7 @@ pub(crate) fn parallel(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 /// The word for unknown arguments of `xargs`.
 pub(crate) const GIVEN: &str = "the arguments of xargs";
 
-/// How a text is separated where no option says so.
+/// How a text is separated without an option.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Separation {
     Lines,

@@ -5,15 +5,15 @@ use crate::CodeAccess;
 use crate::programs::code_reading;
 use crate::programs::languages::SourceLanguage;
 
-/// Parts of names of functions that may move, copy or delete a whole folder. They write as well.
+/// Parts of names of functions that may move, copy or delete a whole folder. These functions also write.
 const MOVING_PARTS: &[&str] = &[
     "unlink", "renam", "copy", "rmtree", "rmdir", "rmsync", "cpsync", "symlink", "hardlink", "delet", "remov",
 ];
 
-/// Whole names of such functions.
+/// Whole names of functions that may move, copy or delete a whole folder.
 const MOVING_NAMES: &[&str] = &["cp", "link", "move", "mv", "rm"];
 
-/// Functions that run a whole command line, which may do so too.
+/// Functions that run a whole command line, which may also move files.
 const RUNNING_LINES: &[&str] = &["exec", "system"];
 
 /// Parts of names of functions that write a file, or hide which function is called.
@@ -53,7 +53,7 @@ const WRITING_PARTS: &[&str] = &[
     "syscall",
 ];
 
-/// Whole names of such functions.
+/// Whole names of functions that write a file.
 const WRITING_NAMES: &[&str] = &[
     "chr",
     "compile",
@@ -162,23 +162,7 @@ fn opens_otherwise(language: SourceLanguage, code: &str) -> bool {
         if language == SourceLanguage::Perl {
             return true;
         }
-        // The text before the first comma or parenthesis outside of the first text.
-        let mut quote = None;
-        let end = arguments.find(|c: char| match quote {
-            Some(open) => {
-                if c == open {
-                    quote = None;
-                }
-                false
-            }
-            None if c == '"' || c == '\'' => {
-                quote = Some(c);
-                false
-            }
-            None => matches!(c, ',' | ')' | '('),
-        });
-        let (first, rest) =
-            arguments.split_at_checked(end.unwrap_or(arguments.len())).unwrap_or((arguments, ""));
+        let (first, rest) = first_argument(arguments);
         let is_method = before.ends_with('.') && code.contains("path");
         match rest.chars().next() {
             Some(')') => is_method && !first.trim().is_empty() && !is_read_mode(first),
@@ -186,6 +170,25 @@ fn opens_otherwise(language: SourceLanguage, code: &str) -> bool {
             _ => true,
         }
     })
+}
+
+/// The text up to the first comma or parenthesis that is not quoted, and the rest.
+fn first_argument(arguments: &str) -> (&str, &str) {
+    let mut quote = None;
+    let end = arguments.find(|c: char| match quote {
+        Some(open) => {
+            if c == open {
+                quote = None;
+            }
+            false
+        }
+        None if c == '"' || c == '\'' => {
+            quote = Some(c);
+            false
+        }
+        None => matches!(c, ',' | ')' | '('),
+    });
+    arguments.split_at_checked(end.unwrap_or(arguments.len())).unwrap_or((arguments, ""))
 }
 
 /// Redirections of awk and perl.
@@ -231,7 +234,8 @@ fn replaces_files(code: &str) -> bool {
         || code.contains("path") && code.contains(".replace(")
 }
 
-/// Functions that run a program, or test whether one exists. They do not open their arguments.
+/// Functions that run a program, or test whether one exists. They do not open their arguments. Not all functions that run a program
+/// (`RUNNERS`) are here, only those whose first argument is certainly not opened.
 const PROGRAM_USERS: &[&str] = &[
     "run",
     "call",
@@ -448,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_run_is_no_file_of_the_code() {
+    fn a_program_that_is_run_is_not_a_file_of_the_code() {
         for (code, expected) in [
             ("#!/usr/bin/env python3\nimport sys", "import sys"),
             ("#!/usr/bin/env python3", ""),

@@ -28,7 +28,8 @@ pub(crate) fn without_exclusions(interpreter: &str, code: &str) -> String {
         let excludes = |(at, line): (usize, &&str)| {
             count += 1;
             let next = lines.get(at + 1).copied().unwrap_or_default();
-            defined(kind, line) == Some(name) || Skip::of(kind, line, next, has_else).leaves_out(line, name)
+            defined(kind, line) == Some(name)
+                || SkippedNames::of(kind, line, next, has_else).leaves_out(line, name)
         };
         uses.into_iter().all(excludes) && count > 1
     };
@@ -37,15 +38,15 @@ pub(crate) fn without_exclusions(interpreter: &str, code: &str) -> String {
     for (at, line) in lines.iter().enumerate() {
         let next = lines.get(at + 1).copied().unwrap_or_default();
         let is_constant = defined(kind, line).is_some_and(|name| excluding.contains(&name));
-        let skip = Skip::of(kind, line, next, has_else);
+        let skip = SkippedNames::of(kind, line, next, has_else);
         kept.push(without_names(line, |before, after| {
-            is_constant || skip != Skip::Nothing && skip.skips(before, after)
+            is_constant || skip != SkippedNames::Nothing && skip.skips(before, after)
         }));
     }
     kept.concat()
 }
 
-/// The same in a pattern that goes on with a dot: `/process\.env\.(\w+)/`.
+/// `process.env` in a pattern that continues with a dot: `/process\.env\.(\w+)/`.
 const PATTERNS: [&str; 2] = ["process\\.env\\.", "import\\.meta\\.env\\."];
 
 /// Code without `process.env`, which is not a file unless it is in quotes or a part of a path.
@@ -72,7 +73,7 @@ const LEAVING: &[&str] = &["assert", "break", "continue", "raise", "return", "th
 
 /// What the condition of a line does to the names that it compares.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Skip {
+enum SkippedNames {
     /// Equal ones are skipped: `if … : continue`.
     Equal,
     /// Only others are used: `if x not in …`.
@@ -80,13 +81,13 @@ enum Skip {
     Nothing,
 }
 
-impl Skip {
-    fn of(kind: SourceLanguage, line: &str, next: &str, has_else: bool) -> Skip {
+impl SkippedNames {
+    fn of(kind: SourceLanguage, line: &str, next: &str, has_else: bool) -> SkippedNames {
         // What may be a part of a longer text or of a comment.
         let is_plain =
             !line.contains("\"\"\"") && !line.contains("'''") && !line.contains(['\\', '#', '`', '?']);
         if line.len() > MAX_LINE || !is_plain || line.contains("//") || line.contains("/*") {
-            return Skip::Nothing;
+            return SkippedNames::Nothing;
         }
         let line = line.trim();
         let body = match kind {
@@ -107,16 +108,16 @@ impl Skip {
         let skips = matches!(body.trim_end_matches(';'), "continue" | "return" | "return false");
         let is_negated = line.contains("!=") || line.contains('!') || words(line).any(|word| word == "not");
         if is_condition && skips {
-            return if is_negated { Skip::Nothing } else { Skip::Equal };
+            return if is_negated { SkippedNames::Nothing } else { SkippedNames::Equal };
         }
         // The code after `if name != ".env": exit()` concerns that name.
         let leaves = words(body).next().is_some_and(|word| LEAVING.contains(&word))
             || words(body).any(|word| word == "exit");
         if is_condition && leaves {
-            return Skip::Nothing;
+            return SkippedNames::Nothing;
         }
         let filters = words(line).any(|word| word == "if") || line.contains(".filter(");
-        if filters && is_negated && !has_else { Skip::Others } else { Skip::Nothing }
+        if filters && is_negated && !has_else { SkippedNames::Others } else { SkippedNames::Nothing }
     }
 
     /// Whether the text between these two is compared, and what is equal is skipped.
@@ -124,8 +125,8 @@ impl Skip {
         let before = before_list(before.trim_end());
         let after = after.trim_start();
         match self {
-            Skip::Nothing => false,
-            Skip::Equal => {
+            SkippedNames::Nothing => false,
+            SkippedNames::Equal => {
                 ["==", " in (", " in {", " in [", ".startswith(", ".endswith(", ".startsWith(", ".endsWith("]
                     .iter()
                     .chain([".startswith((", ".endswith((", ".includes("].iter())
@@ -135,7 +136,7 @@ impl Skip {
                     || after.starts_with("==")
                     || is_list(before) && after_list(after).starts_with(".includes(")
             }
-            Skip::Others => {
+            SkippedNames::Others => {
                 let is_prefix = [".startswith(", ".endswith(", ".startswith((", ".endswith(("]
                     .iter()
                     .filter_map(|end| before.strip_suffix(end))
@@ -168,8 +169,8 @@ impl Skip {
             let before = line.get(..at).unwrap_or_default().trim_end();
             let after = line.get(at + name.len()..).unwrap_or_default().trim_start();
             match self {
-                Skip::Nothing => false,
-                Skip::Equal => {
+                SkippedNames::Nothing => false,
+                SkippedNames::Equal => {
                     before.ends_with(" in") && !binds(&format!("{before} ("))
                         || before.ends_with('&')
                         || after.starts_with('&')
@@ -177,7 +178,7 @@ impl Skip {
                             .iter()
                             .any(|call| after.strip_prefix('.').is_some_and(|after| after.starts_with(call)))
                 }
-                Skip::Others => {
+                SkippedNames::Others => {
                     before.ends_with(" not in")
                         || before.ends_with('!')
                             && (after.starts_with(".includes(") || after.starts_with(".has("))
@@ -309,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_code_only_leaves_out_are_no_files_of_it() {
+    fn names_that_code_only_leaves_out_are_not_its_files() {
         for (interpreter, code) in [
             ("python3", "if '.env' in path: continue"),
             ("python3", "if '.env' in p.parts or 'target' in p.parts:\n    continue"),

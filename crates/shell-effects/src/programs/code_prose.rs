@@ -152,7 +152,7 @@ impl<'c> Prose<'_, 'c> {
         })
     }
 
-    /// Whether `re` is the module: it is imported, and otherwise only its functions are called.
+    /// Whether `re` is the module: it is imported, and the code only calls its functions.
     fn has_patterns(&self) -> bool {
         let mut uses = self.tokens.iter().enumerate().filter(|(_, token)| **token == Token::Name("re"));
         uses.all(|(at, _)| self.is_in_import(at) || self.is_module(at))
@@ -310,7 +310,7 @@ impl<'c> Prose<'_, 'c> {
     }
 }
 
-/// The variables of JavaScript in a pattern, which are no file.
+/// The variables of JavaScript in a pattern, which are not files.
 const VARIABLES: &[&str] = &["process\\.env", "process.env", "import\\.meta\\.env", "import.meta.env"];
 
 /// A pattern without what would be a pattern for names of files.
@@ -327,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_and_patterns_in_code_are_no_files() {
+    fn sentences_and_patterns_in_code_are_not_files() {
         for code in [
             "import re\ns = re.sub(r'\\.env\\b', 'settings', s)",
             "import re, sys\ns = re.subn('x.env', \"y\", s)[0]",

@@ -1,15 +1,17 @@
 //! Whether code in another language only reads files. The code is split into tokens. Every function that it calls must be on a
 //! short list, and nothing may redefine a name on that list. Code that is not understood may write.
 
-use self::lists::{AWK, FS, Harmless, JAVASCRIPT, NAMED, OS_PATH, PERL, PHP, PYTHON, READ_MODES, RUBY};
+use self::harmless_names::{
+    AWK, FS, HarmlessNames, JAVASCRIPT, NAMED, OS_PATH, PERL, PHP, PYTHON, READ_MODES, RUBY,
+};
 use self::token::{Token, arguments, tokens};
 use crate::programs::languages::SourceLanguage;
 
-mod lists;
+mod harmless_names;
 pub(super) mod token;
 
 /// What code of a language may call. Code of other languages may do anything.
-fn lists(language: SourceLanguage) -> Option<&'static Harmless> {
+fn lists(language: SourceLanguage) -> Option<&'static HarmlessNames> {
     match language {
         SourceLanguage::Python => Some(&PYTHON),
         SourceLanguage::JavaScript => Some(&JAVASCRIPT),
@@ -37,7 +39,7 @@ pub(super) fn only_reads(kind: SourceLanguage, code: &str) -> bool {
 struct Reader<'t, 'c> {
     tokens: &'t [Token<'c>],
     kind: SourceLanguage,
-    lists: &'static Harmless,
+    lists: &'static HarmlessNames,
 }
 
 /// Each function checks one token. `None` means that it may do more than read.
@@ -103,7 +105,7 @@ impl<'c> Reader<'_, 'c> {
             (SourceLanguage::JavaScript, '.') => !is_twice,
             // `<!--` and `-->` start comments.
             (SourceLanguage::JavaScript, '#' | '@') => false,
-            // A block after a condition, and no object or function.
+            // A block after a condition, not an object or a function.
             (SourceLanguage::JavaScript, '{') => {
                 matches!(self.before(at, 1), Some(Token::Sign(')') | Token::Name("else")))
             }

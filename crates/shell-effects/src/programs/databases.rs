@@ -48,7 +48,7 @@ impl SimpleCommand {
     }
 }
 
-/// What gets a database in memory to another one.
+/// Commands that replace a database in memory by another one.
 const OPENING: &[&str] = &["attach", ".open", ".restore", ".shell", ".system"];
 
 impl SimpleCommand {
@@ -280,75 +280,122 @@ fn only_reads(text: &str) -> bool {
     })
 }
 
-/// Commands of `sqlite3` with files.
-const READING_FILES: &[&str] = &["import", "load", "open", "read", "restore"];
-const WRITING_FILES: &[&str] = &["backup", "clone", "log", "once", "open", "output", "save", "trace"];
+/// What a command of `sqlite3` itself does, apart from running code.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum DotEffect {
+    /// It does more than its files show.
+    Acts,
+    Reads,
+    Writes,
+}
 
-/// `.read FILE` and others.
+/// A command of `sqlite3` itself: `.read FILE`.
+struct DotCommand {
+    name: &'static str,
+    may_be_abbreviated: bool,
+    effects: &'static [DotEffect],
+}
+
+const fn dot(name: &'static str, effects: &'static [DotEffect]) -> DotCommand {
+    DotCommand { name, may_be_abbreviated: true, effects }
+}
+
+const fn dot_in_full(name: &'static str, effects: &'static [DotEffect]) -> DotCommand {
+    DotCommand { name, may_be_abbreviated: false, effects }
+}
+
+const DOT_COMMANDS: &[DotCommand] = &[
+    dot("archive", &[DotEffect::Acts]),
+    dot("backup", &[DotEffect::Writes]),
+    dot_in_full("cd", &[DotEffect::Acts]),
+    dot("clone", &[DotEffect::Writes]),
+    dot_in_full("excel", &[DotEffect::Acts]),
+    dot("import", &[DotEffect::Reads]),
+    dot("load", &[DotEffect::Acts, DotEffect::Reads]),
+    dot("log", &[DotEffect::Writes]),
+    dot("once", &[DotEffect::Writes]),
+    dot("open", &[DotEffect::Reads, DotEffect::Writes]),
+    dot("output", &[DotEffect::Writes]),
+    dot("read", &[DotEffect::Reads]),
+    dot("restore", &[DotEffect::Acts, DotEffect::Reads]),
+    dot("save", &[DotEffect::Writes]),
+    dot("session", &[DotEffect::Acts]),
+    dot("trace", &[DotEffect::Writes]),
+    dot_in_full("www", &[DotEffect::Acts]),
+];
+
+/// Whether a name abbreviates a command.
+fn abbreviates(name: &str, full: &str) -> bool {
+    !name.is_empty() && full.starts_with(name)
+}
+
+/// Whether a command does this. An abbreviation of several commands may be any of them.
+fn may_do(name: &str, effect: DotEffect) -> bool {
+    let is = |command: &DotCommand| {
+        name == command.name || command.may_be_abbreviated && abbreviates(name, command.name)
+    };
+    DOT_COMMANDS.iter().any(|command| command.effects.contains(&effect) && is(command))
+}
+
+/// A command of `sqlite3` itself.
 fn dot_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, command: &str) {
     let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
     // A backslash before a character has no effect.
     let name = name.replace('\\', "");
     let rest = rest.trim();
-    // An abbreviation of a command is that command.
-    let is = |full: &str| !name.is_empty() && full.starts_with(&name);
+    let is = |full: &str| abbreviates(&name, full);
     if is("shell") || is("system") {
-        analyzer.subshell(|analyzer| analyzer.code(&Field::literal(rest), "sh"));
-        // The shell gets its words without quotes.
-        if rest.contains(['\'', '"', '\\']) {
-            let bare = rest.replace(['\'', '"', '\\'], "");
-            analyzer.subshell(|analyzer| analyzer.code(&Field::literal(bare), "sh"));
-        }
-        return;
+        return dot_shell(analyzer, rest);
     }
-    let mut files = rest
-        .split_whitespace()
-        .map(|word| word.trim_matches(['\'', '"']))
-        .filter(|word| !word.starts_with('-'));
-    if matches!(name.as_str(), "cd" | "excel" | "www")
-        || ["archive", "load", "restore", "session"].iter().any(|full| is(full))
-    {
+    if may_do(&name, DotEffect::Acts) {
         analyzer.acts_by(&format!(".{name}"), call.command);
     }
+    let words = || rest.split_whitespace().map(|word| word.trim_matches(['\'', '"']));
+    let mut files = words().filter(|word| !word.starts_with('-'));
     if name == "cd" {
-        return files
-            .take(1)
-            .for_each(|directory| analyzer.state.directories.enter(&Field::literal(directory)));
-    }
-    if is("archive") || name == "ar" {
-        let words: Vec<Field> =
-            rest.split_whitespace().map(|word| Field::literal(word.trim_matches(['\'', '"']))).collect();
-        return archive(analyzer, call, &words);
-    }
-    if is("session") && rest.split_whitespace().any(|word| matches!(word, "changeset" | "patchset")) {
+        if let Some(directory) = files.next() {
+            analyzer.state.directories.enter(&Field::literal(directory));
+        }
+    } else if is("archive") || name == "ar" {
+        archive(analyzer, call, &words().map(Field::literal).collect::<Vec<_>>());
+    } else if is("session") && rest.split_whitespace().any(|word| matches!(word, "changeset" | "patchset")) {
         if let Some(file) = files.next_back() {
             analyzer.touch(Access::Write, &Field::literal(file), call.command);
         }
-        return;
+    } else {
+        dot_files(analyzer, call, &name, rest);
     }
-    let (reads, writes) =
-        (READING_FILES.iter().any(|full| is(full)), WRITING_FILES.iter().any(|full| is(full)));
+}
+
+/// `.shell CODE`.
+fn dot_shell(analyzer: &mut Analyzer<'_>, code: &str) {
+    analyzer.subshell(|analyzer| analyzer.code(&Field::literal(code), "sh"));
+    // The shell gets its words without quotes.
+    if code.contains(['\'', '"', '\\']) {
+        let bare = code.replace(['\'', '"', '\\'], "");
+        analyzer.subshell(|analyzer| analyzer.code(&Field::literal(bare), "sh"));
+    }
+}
+
+/// `.read FILE`, `.once FILE`. After a `|`, the rest of the line is shell code.
+fn dot_files(analyzer: &mut Analyzer<'_>, call: &Call<'_>, name: &str, rest: &str) {
+    let (reads, writes) = (may_do(name, DotEffect::Reads), may_do(name, DotEffect::Writes));
     if !reads && !writes {
         return;
     }
-    for file in files {
-        // `.read |CODE` and `.once |CODE` run it.
-        match file.strip_prefix('|') {
-            Some(_) => {
-                let code = rest.trim_matches(['\'', '"']).trim_start_matches('|');
-                return analyzer.subshell(|analyzer| analyzer.code(&Field::literal(code), "sh"));
-            }
-            None => {
-                let file = Field::literal(file.replace('\\', ""));
-                if reads {
-                    analyzer.touch(Access::Read, &file, call.command);
-                    read_file(analyzer, call, &file);
-                }
-                // An abbreviation of several commands may be any of them.
-                if writes {
-                    analyzer.by_option(&name, |analyzer| analyzer.touch(Access::Write, &file, call.command));
-                }
-            }
+    let words = rest.split_whitespace().map(|word| word.trim_matches(['\'', '"']));
+    for file in words.filter(|word| !word.starts_with('-')) {
+        if file.starts_with('|') {
+            let code = rest.trim_matches(['\'', '"']).trim_start_matches('|');
+            return analyzer.subshell(|analyzer| analyzer.code(&Field::literal(code), "sh"));
+        }
+        let file = Field::literal(file.replace('\\', ""));
+        if reads {
+            analyzer.touch(Access::Read, &file, call.command);
+            read_file(analyzer, call, &file);
+        }
+        if writes {
+            analyzer.by_option(name, |analyzer| analyzer.touch(Access::Write, &file, call.command));
         }
     }
 }

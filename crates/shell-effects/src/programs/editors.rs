@@ -14,7 +14,7 @@ use crate::{Access, Doubt};
 
 /// Vi and its variants, including the names in Debian.
 #[rustfmt::skip]
-const VI: [&str; 19] = [
+const VI: &[&str] = &[
     "vi", "vim", "nvim", "editor", "elvis", "evim", "nvi", "rgview", "rgvim", "rview", "rvim", "vile", "view", "vim.basic", "vim.gtk3", "vim.nox",
     "vim.tiny", "vimdiff", "vimx",
 ];
@@ -22,7 +22,7 @@ const VI: [&str; 19] = [
 #[rustfmt::skip]
 pub(crate) const EDITORS: &[Program] = &[
     special(&["code", "helix", "hx", "micro", "nano", "pico", "subl"], "", edit),
-    special(&VI, SILENT_VI, edit).start_up(VIMRC),
+    special(VI, SILENT_VI, edit).start_up(VIMRC),
     special(&["ed", "red"], "-p= --prompt=", edit).stdin(Stdin::Code),
     special(&["emacs", "emacsclient"], "-l=r -f= -d= -u= --load=r --eval=e --execute=e --funcall= --directory= -e=e -s= --socket-name=", edit),
     special(&["ex"], SILENT_VI, edit).stdin(Stdin::Code).start_up(VIMRC),
@@ -90,7 +90,7 @@ pub(crate) const FORMATTERS: &[Program] = &[
 /// Editors may write the files that they open.
 fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
-    let is_vi = call.name == "ex" || VI.contains(&call.name);
+    let is_vi = matches!(call.program.name(), "ex" | "vi");
     let is_silent = call.program.name() == "ex" || call.arguments.has(&["-e", "-E"]);
     let keys = if is_vi && !is_silent { Some(arguments::parse(SCREEN_VI, words)) } else { None };
     let arguments = keys.as_ref().unwrap_or(&call.arguments);

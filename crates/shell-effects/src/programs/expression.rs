@@ -46,7 +46,7 @@ const VALUED: &[&str] = &[
 
 /// The conditions that a found file meets.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Limits {
+pub(crate) struct FindConditions {
     /// A pattern for its name.
     pub(crate) name: Option<String>,
     /// A pattern for its whole path, whose wildcards cross directories.
@@ -55,14 +55,14 @@ pub(crate) struct Limits {
 }
 
 /// Files that meet one of these conditions.
-pub(crate) type Files = Rc<Vec<Limits>>;
+pub(crate) type FoundFiles = Rc<Vec<FindConditions>>;
 
 /// What is done to found files.
 #[derive(Debug)]
 pub(crate) enum FindAction<'f> {
     Delete,
     Run(&'f [Field]),
-    /// The same in the directory of each file.
+    /// Like `Run`, but in the directory of each file.
     RunThere(&'f [Field]),
     /// Its name is printed; false if more than that.
     Print(bool),
@@ -79,7 +79,7 @@ pub(crate) struct Expression<'f> {
     negated: usize,
     /// It could not be read.
     is_unclear: bool,
-    pub(crate) actions: Vec<(FindAction<'f>, Files)>,
+    pub(crate) actions: Vec<(FindAction<'f>, FoundFiles)>,
     /// Names without wildcards in tests that are not compared.
     pub(crate) asked_for: Vec<&'f str>,
     /// The file with the names of the roots.
@@ -89,9 +89,9 @@ pub(crate) struct Expression<'f> {
 impl<'f> Expression<'f> {
     pub(crate) fn read(words: &'f [Field]) -> Expression<'f> {
         let mut expression = Expression { words, ..Expression::default() };
-        let any = Rc::new(vec![Limits::default()]);
+        let any = Rc::new(vec![FindConditions::default()]);
         let mut all = expression.list(&any);
-        // After a parenthesis that nobody opened.
+        // After a parenthesis that was never opened.
         while expression.at < words.len() {
             expression.is_unclear = true;
             expression.at += 1;
@@ -99,7 +99,7 @@ impl<'f> Expression<'f> {
         }
         if expression.is_unclear {
             // It may be any file. It is one of these if the unknown part is empty.
-            let or_any = |files: &Files| Rc::new(files.iter().chain(any.iter()).cloned().collect());
+            let or_any = |files: &FoundFiles| Rc::new(files.iter().chain(any.iter()).cloned().collect());
             all = or_any(&all);
             expression.actions.iter_mut().for_each(|(_, files)| *files = or_any(files));
         }
@@ -124,7 +124,7 @@ impl<'f> Expression<'f> {
     }
 
     /// Expressions between commas. The value is that of the last one, but GNU's `find` may change their order.
-    fn list(&mut self, files: &Files) -> Files {
+    fn list(&mut self, files: &FoundFiles) -> FoundFiles {
         let mut found = self.alternatives(files);
         while self.word() == "," {
             self.at += 1;
@@ -134,7 +134,7 @@ impl<'f> Expression<'f> {
         found
     }
 
-    fn alternatives(&mut self, files: &Files) -> Files {
+    fn alternatives(&mut self, files: &FoundFiles) -> FoundFiles {
         let mut found = self.conjunction(files);
         while matches!(self.word(), "-o" | "-or") {
             self.at += 1;
@@ -145,7 +145,7 @@ impl<'f> Expression<'f> {
     }
 
     /// Each test applies to the files that pass the tests before it.
-    fn conjunction(&mut self, files: &Files) -> Files {
+    fn conjunction(&mut self, files: &FoundFiles) -> FoundFiles {
         let mut files = Rc::clone(files);
         while self.at < self.words.len() && !matches!(self.word(), "-o" | "-or" | "," | ")") {
             files = self.primary(files);
@@ -153,7 +153,7 @@ impl<'f> Expression<'f> {
         files
     }
 
-    fn primary(&mut self, files: Files) -> Files {
+    fn primary(&mut self, files: FoundFiles) -> FoundFiles {
         let Some(field) = self.next() else { return files };
         match field.text.as_str() {
             // Unknown text may be anything, such as an alternative.
@@ -177,24 +177,24 @@ impl<'f> Expression<'f> {
             "-name" | "-iname" => {
                 let ignores_case = field.text == "-iname";
                 let name = self.next().and_then(|name| name_pattern(name, ignores_case));
-                return narrowed(&files, &Limits { name, ..Limits::default() });
+                return narrowed(&files, &FindConditions { name, ..FindConditions::default() });
             }
             "-path" | "-wholename" => {
                 let is_pattern = |path: &&Field| matches!(path.kind, FieldKind::Literal | FieldKind::Glob);
                 let path = self.next().filter(is_pattern).map(|path| path.text.clone());
-                return narrowed(&files, &Limits { path, ..Limits::default() });
+                return narrowed(&files, &FindConditions { path, ..FindConditions::default() });
             }
             "-type" => {
                 let is_directory = self.next().is_some_and(|kind| kind.is_literal() && kind.text == "d");
-                return narrowed(&files, &Limits { is_directory, ..Limits::default() });
+                return narrowed(&files, &FindConditions { is_directory, ..FindConditions::default() });
             }
-            test => self.other(field, test, &files),
+            test => self.action(field, test, &files),
         }
         files
     }
 
     /// Actions, and tests without a comparison.
-    fn other(&mut self, field: &'f Field, test: &str, files: &Files) {
+    fn action(&mut self, field: &'f Field, test: &str, files: &FoundFiles) {
         let action = match test {
             "-delete" => FindAction::Delete,
             "-print" | "-print0" => FindAction::Print(true),
@@ -289,11 +289,11 @@ pub(crate) fn name_pattern(field: &Field, ignores_case: bool) -> Option<String> 
     Some(pattern)
 }
 
-fn narrowed(files: &Files, by: &Limits) -> Files {
-    if *by == Limits::default() {
+fn narrowed(files: &FoundFiles, by: &FindConditions) -> FoundFiles {
+    if *by == FindConditions::default() {
         return Rc::clone(files);
     }
-    let both = |limits: &Limits| Limits {
+    let both = |limits: &FindConditions| FindConditions {
         name: limits.name.clone().or_else(|| by.name.clone()),
         path: limits.path.clone().or_else(|| by.path.clone()),
         is_directory: limits.is_directory || by.is_directory,
@@ -301,11 +301,11 @@ fn narrowed(files: &Files, by: &Limits) -> Files {
     Rc::new(files.iter().map(both).collect())
 }
 
-fn either(one: &Files, other: &Files) -> Files {
+fn either(one: &FoundFiles, other: &FoundFiles) -> FoundFiles {
     let mut all = Vec::clone(one);
     all.extend(other.iter().filter(|limits| !one.contains(limits)).cloned());
-    if all.contains(&Limits::default()) || all.len() > MAX_ALTERNATIVES {
-        all = vec![Limits::default()];
+    if all.contains(&FindConditions::default()) || all.len() > MAX_ALTERNATIVES {
+        all = vec![FindConditions::default()];
     }
     Rc::new(all)
 }

@@ -4,9 +4,9 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
 use crate::glob::escaped;
-use crate::programs::arguments::{Call, Flags};
-use crate::programs::program::{Deletes, Output, Program, each, special, trees};
-use crate::{Access, Brought, Target};
+use crate::programs::arguments::{Arguments, Call, Flags};
+use crate::programs::program::{DeletedFiles, Output, Program, each, special, trees};
+use crate::{Access, AdditionalFiles, Target};
 
 const MV: Flags = "-t= -S= --target-directory= --suffix= --backup?";
 
@@ -25,9 +25,9 @@ pub(crate) const FILES: &[Program] = &[
     each(&["mkdir", "md"], "-m= --mode=", Access::MakeDirectory, 0).output(Output::Nothing).keeps_paths(),
     special(&["mv"], MV, copy).output(Output::Nothing),
     special(&["file-rename", "prename", "rename", "rename.ul"], "", rename),
-    special(&["rm"], "", remove).output(Output::Nothing).deletes(Deletes::Operands),
+    special(&["rm"], "", remove).output(Output::Nothing).deletes(DeletedFiles::Operands),
     each(&["rmdir"], "", Access::Delete, 0),
-    each(&["shred", "wipe"], "-n= -s= --iterations= --size=", Access::Write, 0).deletes(Deletes::Operands),
+    each(&["shred", "wipe"], "-n= -s= --iterations= --size=", Access::Write, 0).deletes(DeletedFiles::Operands),
     each(&["touch"], "-d= -t= -r=r --date= --reference=r --time=", Access::Write, 0).output(Output::Nothing).keeps_paths(),
     each(&["fallocate"], "-l= -o= --length= --offset=", Access::Write, 0),
     each(&["truncate"], "-s= -r=r --size= --reference=r", Access::Write, 0),
@@ -43,55 +43,68 @@ pub(crate) fn copy(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
         return;
     }
-    let (sources, target) = match (arguments.value(&["-t", "--target-directory"]), operands.split_last()) {
-        (Some(target), _) => (operands.as_slice(), Some(target.clone())),
-        (None, Some((last, sources))) if !sources.is_empty() => (sources, Some(last.clone())),
-        // `ln TARGET` makes a link of the same name here.
-        (None, Some((only, _))) if call.program.name() == "ln" => {
-            (std::slice::from_ref(only), Some(Field::literal(".")))
-        }
-        _ => (operands.as_slice(), None),
-    };
+    let (sources, target) = sources_and_target(call);
     for source in sources {
         sources_of(analyzer, call, source);
     }
     let Some(target) = target else { return };
-    let is_file = arguments.has(&["-T", "--no-target-directory"]);
-    let is_directory = arguments.has(&["-t", "--target-directory"])
-        || sources.len() > 1
-        || target.text.ends_with('/')
-        || matches!(target.text.as_str(), "." | "..");
-    let is_directory = match (is_file, is_directory) {
-        (true, _) => Some(false),
-        (false, true) => Some(true),
-        (false, false) => None,
-    };
+    let is_directory = is_target_directory(arguments, sources, &target);
     let is_open = |source: &Field| !source.is_literal() && !analyzer.knows_matches(source);
     let open: Vec<Field> = sources.iter().filter(|source| is_open(source)).cloned().collect();
     for source in &open {
         other_names(analyzer, call, source, &target);
     }
     let matched: Vec<Field> = sources.iter().flat_map(|source| copied(analyzer, source)).collect();
-    let keeps = call.program.name() == "cp" && arguments.has(&["-n", "--no-clobber"]);
     for source in &matched {
-        analyzer.copy_content(source, &target);
-        if is_directory != Some(false) && target.is_literal() {
-            let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            let inside = format!("{}/{name}", target.text.trim_end_matches('/'));
-            analyzer.copy_content(source, &Field::literal(inside));
-        }
-        let destination = Destination { path: &target, is_directory };
-        if keeps {
-            analyzer.if_missing(&target.text, |analyzer| written(analyzer, call, source, &destination));
-        } else {
-            written(analyzer, call, source, &destination);
-        }
-        copied_tree(analyzer, call, source, &destination);
-        backed_up(analyzer, call, source, &destination);
+        copy_one(analyzer, call, source, &Destination { path: &target, is_directory });
     }
 }
 
-/// What is replaced, under its name with a suffix: `cp -b -S .lock a b`.
+/// The operands that are copied, and where to.
+fn sources_and_target<'c>(call: &'c Call<'_>) -> (&'c [Field], Option<Field>) {
+    let operands = call.arguments.operands.as_slice();
+    match (call.arguments.value(&["-t", "--target-directory"]), operands.split_last()) {
+        (Some(target), _) => (operands, Some(target.clone())),
+        (None, Some((last, sources))) if !sources.is_empty() => (sources, Some(last.clone())),
+        // `ln TARGET` makes a link of the same name here.
+        (None, Some((only, _))) if call.program.name() == "ln" => {
+            (std::slice::from_ref(only), Some(Field::literal(".")))
+        }
+        _ => (operands, None),
+    }
+}
+
+/// Whether the target is a directory, if that is known.
+fn is_target_directory(arguments: &Arguments, sources: &[Field], target: &Field) -> Option<bool> {
+    if arguments.has(&["-T", "--no-target-directory"]) {
+        return Some(false);
+    }
+    let is_directory = arguments.has(&["-t", "--target-directory"])
+        || sources.len() > 1
+        || target.text.ends_with('/')
+        || matches!(target.text.as_str(), "." | "..");
+    if is_directory { Some(true) } else { None }
+}
+
+/// Copies, moves or links one file.
+fn copy_one(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, destination: &Destination<'_>) {
+    let Destination { path: target, is_directory } = *destination;
+    analyzer.copy_content(source, target);
+    if is_directory != Some(false) && target.is_literal() {
+        let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let inside = format!("{}/{name}", target.text.trim_end_matches('/'));
+        analyzer.copy_content(source, &Field::literal(inside));
+    }
+    if call.program.name() == "cp" && call.arguments.has(&["-n", "--no-clobber"]) {
+        analyzer.if_missing(&target.text, |analyzer| written(analyzer, call, source, destination));
+    } else {
+        written(analyzer, call, source, destination);
+    }
+    copied_tree(analyzer, call, source, destination);
+    backed_up(analyzer, call, source, destination);
+}
+
+/// Keeps the replaced file under its name with a suffix: `cp -b -S .lock a b`.
 fn backed_up(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, destination: &Destination<'_>) {
     let Destination { path: target, is_directory } = *destination;
     if !target.is_literal() {
@@ -204,9 +217,9 @@ pub(crate) fn directory_of(file: &Field) -> Field {
     file.with(file.text.rsplit_once('/').map_or(".", |(directory, _)| directory))
 }
 
-/// The name of a file with what an option adds: at its end, or where a `*` stands for it. With a `/` behind such a `*`, or before it,
-/// it is a path of its own.
-pub(crate) fn derived(file: &Field, addition: &str) -> Field {
+/// The name of a file with the suffix of an option. A `*` in the suffix stands for the name. A suffix with a `/` and a `*` is the
+/// whole path.
+pub(crate) fn backup_of(file: &Field, addition: &str) -> Field {
     let (directory, name) = match file.text.rsplit_once('/') {
         Some((directory, name)) => (format!("{directory}/"), name),
         None => (String::new(), file.text.as_str()),
@@ -219,11 +232,11 @@ pub(crate) fn derived(file: &Field, addition: &str) -> Field {
 /// The copies of files that a program changes: `-i.bak`, `-b -S .bak`.
 pub(crate) fn keeps_copy(analyzer: &mut Analyzer<'_>, file: &Field, addition: &str, command: usize) {
     if file.kind != FieldKind::Unknown && !addition.is_empty() {
-        analyzer.touch(Access::Write, &derived(file, addition), command);
+        analyzer.touch(Access::Write, &backup_of(file, addition), command);
     }
 }
 
-/// What is added to the names of files that are replaced: an option says so, or a variable.
+/// The suffix for the names of replaced files, from an option or a variable.
 fn backup_suffix(analyzer: &Analyzer<'_>, call: &Call<'_>) -> Option<String> {
     if let Some(suffix) = call.arguments.value(&["-S", "--suffix"]) {
         return Some(suffix.text.clone());
@@ -247,8 +260,8 @@ pub(crate) fn written(
     source: &Field,
     destination: &Destination<'_>,
 ) {
-    let brings = Brought { directory: may_bring_directory(analyzer, call, source), names: false };
-    analyzer.bringing(brings, |analyzer| written_there(analyzer, call, source, destination));
+    let brings = AdditionalFiles { directory: may_bring_directory(analyzer, call, source), names: false };
+    analyzer.with_additional_files(brings, |analyzer| written_there(analyzer, call, source, destination));
 }
 
 fn written_there(
@@ -282,7 +295,7 @@ fn written_there(
     let written = match source.kind {
         _ if matches!(name, "" | "." | "..") => Target::Tree(directory.to_owned()),
         FieldKind::Literal if is_made => Target::Path(inside(name)),
-        // Which of its files they have the names of is not known.
+        // It is not known which of its files have these names.
         FieldKind::Glob if is_made => Target::Among { written: inside(name), pattern: inside(name) },
         FieldKind::Unknown | FieldKind::Tree if is_made => Target::Unknown(inside(name)),
         _ => Target::Into { directory: directory.to_owned(), name: name.to_owned() },
@@ -290,7 +303,7 @@ fn written_there(
     analyzer.effect(Access::Write, written, call.command);
 }
 
-/// What a source is called where it is copied to. With `--parents` that is its whole path.
+/// The name of a source below the target. With `--parents` it is the whole path.
 fn name_there<'t>(call: &Call<'_>, source: &'t str) -> &'t str {
     let path = source.trim_end_matches('/');
     if call.arguments.has(&["--parents"]) {
@@ -300,7 +313,7 @@ fn name_there<'t>(call: &Call<'_>, source: &'t str) -> &'t str {
     }
 }
 
-/// Whether a directory, or a link to one, may get to where a source is copied, moved or linked to.
+/// Whether the target may become a directory, or a link to one.
 fn may_bring_directory(analyzer: &Analyzer<'_>, call: &Call<'_>, source: &Field) -> bool {
     let takes_any = match call.program.name() {
         "mv" | "ln" => true,
@@ -310,7 +323,7 @@ fn may_bring_directory(analyzer: &Analyzer<'_>, call: &Call<'_>, source: &Field)
     takes_any && !analyzer.is_plain_file(source, call.command)
 }
 
-/// Files of a source whose names are not known: those that a search finds, or that a pattern matches once the script has made some.
+/// Files of a source whose names are not known: a search finds them, or a pattern also matches files that the script makes.
 fn other_names(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, target: &Field) {
     let name = name_there(call, &source.text);
     let names = match source.kind {
@@ -325,12 +338,12 @@ fn other_names(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, tar
     if !target.is_literal() {
         return;
     }
-    let brings = Brought { directory: may_bring_directory(analyzer, call, source), names: true };
+    let brings = AdditionalFiles { directory: may_bring_directory(analyzer, call, source), names: true };
     let directory = target.text.trim_end_matches('/');
     for name in names {
         let written = format!("{directory}/{}", source.shown().rsplit('/').next().unwrap_or_default());
         let pattern = format!("{}/{name}", escaped(directory));
-        analyzer.bringing(brings, |analyzer| {
+        analyzer.with_additional_files(brings, |analyzer| {
             analyzer.effect(Access::Write, Target::Among { written, pattern }, call.command);
         });
     }

@@ -3,10 +3,10 @@
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{SEARCHED, Stream, found};
-use crate::glob::{Glob, Kind, escaped};
+use crate::glob::{Glob, GlobKind, escaped};
 use crate::programs::arguments::Call;
 use crate::programs::batches::replaced;
-use crate::programs::expression::{Expression, FindAction, Limits};
+use crate::programs::expression::{Expression, FindAction, FindConditions, FoundFiles};
 use crate::{Access, Target};
 
 pub(crate) fn find(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
@@ -43,36 +43,18 @@ pub(crate) fn find(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if let Some(file) = expression.roots_from {
         analyzer.reads(file, call.command);
     }
-    act(analyzer, call, &expression, &roots);
+    do_actions(analyzer, call, &expression, &roots);
 }
 
-fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>, roots: &[Field]) {
+/// Does the actions of an expression with what is found below the roots.
+fn do_actions(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>, roots: &[Field]) {
     let mut output = Stream::Nothing;
     for (action, files) in &expression.actions {
-        let mut targets = Vec::new();
-        for root in roots {
-            files.iter().for_each(|limits| below(root, limits, &expression.asked_for, &mut targets));
-            // Without a value it is the current directory.
-            if root.text == SEARCHED && !matches!(action, FindAction::Delete) {
-                files
-                    .iter()
-                    .for_each(|limits| below_literal(".", limits, &expression.asked_for, &mut targets));
-            }
-        }
+        let searches_here = !matches!(action, FindAction::Delete);
+        let targets = targets(files, &expression.asked_for, roots, searches_here);
         match action {
-            FindAction::Delete => {
-                // Only an empty directory is deleted.
-                let is_any = |limits: &Limits| limits.name.is_none() && limits.path.is_none();
-                if files.iter().all(|limits| limits.is_directory && is_any(limits)) {
-                    continue;
-                }
-                for target in targets {
-                    analyzer.by_option("-delete", |analyzer| {
-                        analyzer.effect(Access::Delete, target, call.command)
-                    });
-                }
-            }
-            // Without the file it is about other ones of that directory.
+            FindAction::Delete => delete(analyzer, call, files, targets),
+            // A command without `{}` acts on other files of that directory.
             FindAction::RunThere(command) if !command.iter().any(|word| word.text.contains("{}")) => {
                 for root in roots {
                     analyzer.in_directory([root], |analyzer| {
@@ -104,8 +86,33 @@ fn act(analyzer: &mut Analyzer<'_>, call: &Call<'_>, expression: &Expression<'_>
     analyzer.set_output(output);
 }
 
+/// What is found below the roots.
+fn targets(files: &FoundFiles, asked_for: &[&str], roots: &[Field], searches_here: bool) -> Vec<Target> {
+    let mut targets = Vec::new();
+    for root in roots {
+        files.iter().for_each(|limits| below(root, limits, asked_for, &mut targets));
+        // Without a value it is the current directory.
+        if root.text == SEARCHED && searches_here {
+            files.iter().for_each(|limits| below_literal(".", limits, asked_for, &mut targets));
+        }
+    }
+    targets
+}
+
+/// `-delete`.
+fn delete(analyzer: &mut Analyzer<'_>, call: &Call<'_>, files: &FoundFiles, targets: Vec<Target>) {
+    let is_any = |limits: &FindConditions| limits.name.is_none() && limits.path.is_none();
+    // Only an empty directory is deleted.
+    if files.iter().all(|limits| limits.is_directory && is_any(limits)) {
+        return;
+    }
+    for target in targets {
+        analyzer.by_option("-delete", |analyzer| analyzer.effect(Access::Delete, target, call.command));
+    }
+}
+
 /// What a search from a root finds.
-fn below(root: &Field, limits: &Limits, asked_for: &[&str], targets: &mut Vec<Target>) {
+fn below(root: &Field, limits: &FindConditions, asked_for: &[&str], targets: &mut Vec<Target>) {
     match root.kind {
         FieldKind::Unknown => targets.push(Target::Unknown(root.text.clone())),
         FieldKind::Tree => targets.push(Target::Unknown(root.shown())),
@@ -123,7 +130,7 @@ fn below(root: &Field, limits: &Limits, asked_for: &[&str], targets: &mut Vec<Ta
     }
 }
 
-fn below_literal(root: &str, limits: &Limits, asked_for: &[&str], targets: &mut Vec<Target>) {
+fn below_literal(root: &str, limits: &FindConditions, asked_for: &[&str], targets: &mut Vec<Target>) {
     let folder = root.trim_end_matches('/');
     let prefix = if folder == "." { String::new() } else { format!("{}/", escaped(folder)) };
     let name = limits.name.as_deref();
@@ -146,7 +153,7 @@ fn below_literal(root: &str, limits: &Limits, asked_for: &[&str], targets: &mut 
         }
     }
     let is_found = |pattern: &str, text: &str| {
-        Glob::new(pattern, Kind::Name).ok().and_then(|glob| glob.matches(text)).unwrap_or(true)
+        Glob::new(pattern, GlobKind::Name).ok().and_then(|glob| glob.matches(text)).unwrap_or(true)
     };
     let own_name = folder.rsplit('/').next().unwrap_or(folder);
     if name.is_none_or(|name| is_found(name, own_name))

@@ -63,14 +63,8 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     other_addresses(analyzer, &global, rest);
     let known = call.program.subcommand(&subcommand.text);
-    if known.is_none() {
-        if analyzer.known_git_alias(&subcommand.text, rest) {
-            return;
-        }
-        if analyzer.may_have_git_alias() {
-            analyzer.doubt_script(call.name);
-        }
-        analyzer.written_program(&format!("git-{}", subcommand.text), rest, call.command);
+    if known.is_none() && unlisted_subcommand(analyzer, call, &subcommand.text, rest) {
+        return;
     }
     let (options, run, changes_checkout) = match known.map(|known| (known.options, known.action)) {
         Some((options, SubcommandAction::Git(run))) => (options, run, false),
@@ -100,12 +94,30 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.files_of_flags(options, &git.arguments, call.command);
         run(&git, analyzer);
     });
-    let printed: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-    if words.iter().all(Field::is_literal)
-        && let Some(hashes) = revision(&printed)
-    {
-        analyzer.set_output(self::hashes(&hashes));
-    } else if words.iter().all(Field::is_literal) && prints_lines(&printed) {
+    print_hashes(analyzer, words);
+}
+
+/// An alias, or a program `git-NAME`. True if it is a known alias, which is run.
+fn unlisted_subcommand(analyzer: &mut Analyzer<'_>, call: &Call<'_>, name: &str, rest: &[Field]) -> bool {
+    if analyzer.known_git_alias(name, rest) {
+        return true;
+    }
+    if analyzer.may_have_git_alias() {
+        analyzer.doubt_script(call.name);
+    }
+    analyzer.written_program(&format!("git-{name}"), rest, call.command);
+    false
+}
+
+/// Sets the output of commands that print hashes.
+fn print_hashes(analyzer: &mut Analyzer<'_>, words: &[Field]) {
+    if !words.iter().all(Field::is_literal) {
+        return;
+    }
+    let words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    if let Some(pattern) = revision(&words) {
+        analyzer.set_output(hashes(&pattern));
+    } else if prints_lines(&words) {
         analyzer.set_output(Stream::HashLines);
     }
 }
@@ -130,7 +142,7 @@ fn prints_lines(arguments: &[&str]) -> bool {
     }
 }
 
-/// Runs an alias of `-c`, which may stand for another one of them, but not for itself.
+/// Runs an alias of `-c`. It may use another alias of `-c`, but not itself.
 fn given_alias(analyzer: &mut Analyzer<'_>, global: &Arguments, (name, text): (&str, &str), rest: &[Field]) {
     analyzer.restoring(
         |analyzer| &mut analyzer.state.disk.git_aliases,
@@ -149,7 +161,7 @@ fn given_alias(analyzer: &mut Analyzer<'_>, global: &Arguments, (name, text): (&
     );
 }
 
-/// `-c url.ADDRESS.insteadOf=START`: another address in the place of one that starts so.
+/// `-c url.ADDRESS.insteadOf=START`: git replaces the start of an address.
 fn other_addresses(analyzer: &mut Analyzer<'_>, global: &Arguments, rest: &[Field]) {
     for setting in global.values(&["-c"]) {
         let Some((key, start)) = setting.text.split_once('=') else { continue };

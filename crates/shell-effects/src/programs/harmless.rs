@@ -1,7 +1,7 @@
 //! Options that neither run, load nor write anything, of programs that can do so by others. A rule that allows such a program allows
 //! these; any other option it must name.
 
-use crate::programs::arguments::{Flags, Takes, takes};
+use crate::programs::arguments::{Flags, ValueForm, value_form};
 
 /// An option that the list of its program does not have.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -62,8 +62,8 @@ fn long<'a>(list: Flags, options: Flags, word: &'a str, next: Option<&'a str>) -
         None => (word, None),
     };
     let takes_next = value.is_none()
-        && (takes(list, name) == Takes::Next
-            || !is_listed(list, name) && takes(options, name) == Takes::Next);
+        && (value_form(list, name) == ValueForm::Next
+            || !is_listed(list, name) && value_form(options, name) == ValueForm::Next);
     let value = value.or(if takes_next { next } else { None });
     // `-j4`.
     let counted = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -81,12 +81,12 @@ fn short<'a>(list: Flags, options: Flags, word: &'a str, next: Option<&'a str>) 
         if !is_listed(list, &name) && !c.is_ascii_digit() {
             return ReadOption {
                 unlisted,
-                takes_next: rest.is_empty() && takes(options, &name) == Takes::Next,
+                takes_next: rest.is_empty() && value_form(options, &name) == ValueForm::Next,
             };
         }
-        let takes_next = takes(list, &name) == Takes::Next && rest.is_empty();
+        let takes_next = value_form(list, &name) == ValueForm::Next && rest.is_empty();
         let value = if takes_next { next } else { Some(rest).filter(|rest| !rest.is_empty()) };
-        if takes(list, &name) == Takes::Nothing {
+        if value_form(list, &name) == ValueForm::Nothing {
             continue;
         }
         let unlisted = if accepts(list, &name, value) { None } else { unlisted };

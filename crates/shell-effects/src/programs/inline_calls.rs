@@ -5,7 +5,7 @@ mod candidates;
 mod computed;
 mod notations;
 mod runners;
-mod texts;
+mod text_arguments;
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
@@ -15,15 +15,16 @@ use crate::programs::inline_calls::notations::{
     written_directories,
 };
 use crate::programs::inline_calls::runners::{MOVED, RUNNERS, Runner, RunnerArguments};
-use crate::programs::inline_calls::texts::{Arguments, literal};
+use crate::programs::inline_calls::text_arguments::{TextArguments, literal};
 use crate::programs::languages::SourceLanguage;
+use crate::programs::table;
 use crate::{Access, Doubt};
 
 pub(crate) use crate::programs::inline_calls::candidates::piped_name;
 pub use crate::programs::inline_calls::computed::written_patterns;
 pub(crate) use crate::programs::inline_calls::computed::{computed, is_whole_tree};
 pub(crate) use crate::programs::inline_calls::notations::with_make_variables;
-pub(crate) use crate::programs::inline_calls::texts::{joined_texts, json_values};
+pub(crate) use crate::programs::inline_calls::text_arguments::{joined_texts, json_values};
 
 /// Further calls of one code are not looked at, which is a doubt.
 const MAX_CALLS: usize = 512;
@@ -223,8 +224,8 @@ impl InlineCall {
             InlineCall::Words(words) => words.iter().map(|word| word.text.as_str()).collect(),
         };
         words.retain(|word| !word.starts_with('-'));
-        let name = words.first().map(|word| word.rsplit('/').next().unwrap_or_default());
-        words.len() == 1 && name.is_some_and(|name| matches!(name, "bash" | "dash" | "ksh" | "sh" | "zsh"))
+        let program = words.first().and_then(|word| table::by_name(table::name_of(word)));
+        words.len() == 1 && program.is_some_and(|program| program.quotes_like_sh)
     }
 
     /// Whether a part of it is unknown.
@@ -406,8 +407,8 @@ fn bareword(rest: &str) -> Option<InlineCall> {
     if is_word { Some(InlineCall::Text(Field::literal(word))) } else { None }
 }
 
-/// Whether something may be run by what follows the name of a function: not by `system()`, nor where the name is a part of a text,
-/// a key, or a definition.
+/// Whether the name of a function and the code after it may run something. `system()` does not, nor does a name in a text, a key or
+/// a definition.
 fn may_run(language: Option<SourceLanguage>, rest: &str) -> bool {
     let is_language = language.is_some_and(|language| language != SourceLanguage::Make);
     let rest = rest.trim_start();
@@ -423,7 +424,7 @@ fn call(takes: RunnerArguments, rest: &str) -> Option<InlineCall> {
         None if rest.starts_with(['"', '\'', '`']) => rest,
         None => return None,
     };
-    let arguments = Arguments::read(rest);
+    let arguments = TextArguments::read(rest);
     let mut words = arguments.words;
     if takes == RunnerArguments::ModeNameAndWords && !words.is_empty() {
         words.remove(0);

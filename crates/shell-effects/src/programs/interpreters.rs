@@ -89,12 +89,9 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
         analyzer.start_up_file(file, call.command);
     }
-    // An interactive shell takes what follows a `#` for commands then.
-    if call
-        .fields
-        .windows(2)
-        .any(|words| matches!(words, [off, name] if off.text == "+O" && name.text == "interactive_comments"))
-    {
+    // Then an interactive shell runs the text after a `#`.
+    let is_switched_off = |words: &[Field]| matches!(words, [off, name] if off.text == "+O" && name.text == "interactive_comments");
+    if call.fields.windows(2).any(is_switched_off) {
         analyzer.doubt_script(call.name);
     }
     start_up_files(analyzer, &options, call);
@@ -104,34 +101,40 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         && !options.has(&["-i"])
         && words.len() + 1 == call.fields.len();
     if is_check {
-        return rest
-            .iter()
-            .take(usize::from(!options.has(&["-c"])))
-            .for_each(|file| analyzer.reads(file, call.command));
+        let files = rest.iter().take(usize::from(!options.has(&["-c"])));
+        files.for_each(|file| analyzer.reads(file, call.command));
+    } else if call.arguments.code(call.program.options).next().is_some() {
+        shell_with_code(analyzer, call, &options, rest);
+    } else if !options.has(&["-c"]) {
+        script(analyzer, call, &options, rest);
+    } else if let Some((code, arguments)) = rest.split_first() {
+        command_string(analyzer, call, &options, code, arguments);
     }
-    if call.arguments.code(call.program.options).next().is_some() {
-        return shell_with_code(analyzer, call, &options, rest);
-    }
-    if options.has(&["-c"]) {
-        let Some((code, positional)) = rest.split_first() else { return };
-        let zero = positional.first().map(|zero| Rc::new(zero.clone()));
-        let positional: Vec<Field> = positional.iter().skip(1).cloned().collect();
-        let switched: Vec<String> = options.values(&["-O"]).map(|option| option.text.clone()).collect();
-        let exports_all =
-            options.has(&["-a"]) || options.values(&["-o"]).any(|option| option.text == "allexport");
-        analyzer.new_shell(positional, |analyzer| {
-            analyzer.state.exports.all = exports_all;
-            analyzer.state.zero = zero;
-            for names in analyzer.state.exports.variables().clone().iter() {
-                let names = names.strip_prefix("BASHOPTS=").unwrap_or_default();
-                names.split(':').for_each(|name| analyzer.state.options.switch_on(name));
-            }
-            switched.iter().for_each(|name| analyzer.state.options.switch_on(name));
-            analyzer.code(code, call.name);
-        });
-        return;
-    }
-    script(analyzer, call, &options, rest);
+}
+
+/// `bash -c CODE ZERO ARGUMENTS`.
+fn command_string(
+    analyzer: &mut Analyzer<'_>,
+    call: &Call<'_>,
+    options: &Arguments,
+    code: &Field,
+    arguments: &[Field],
+) {
+    let zero = arguments.first().map(|zero| Rc::new(zero.clone()));
+    let positional: Vec<Field> = arguments.iter().skip(1).cloned().collect();
+    let switched: Vec<String> = options.values(&["-O"]).map(|option| option.text.clone()).collect();
+    let exports_all =
+        options.has(&["-a"]) || options.values(&["-o"]).any(|option| option.text == "allexport");
+    analyzer.new_shell(positional, |analyzer| {
+        analyzer.state.exports.all = exports_all;
+        analyzer.state.zero = zero;
+        for names in analyzer.state.exports.variables().clone().iter() {
+            let names = names.strip_prefix("BASHOPTS=").unwrap_or_default();
+            names.split(':').for_each(|name| analyzer.state.options.switch_on(name));
+        }
+        switched.iter().for_each(|name| analyzer.state.options.switch_on(name));
+        analyzer.code(code, call.name);
+    });
 }
 
 /// Shells whose options hold code: `fish -c CODE`, and `fish -C CODE SCRIPT`, which runs both.
@@ -167,7 +170,7 @@ fn script(analyzer: &mut Analyzer<'_>, call: &Call<'_>, options: &Arguments, res
     }
 }
 
-/// The files that a shell runs at its start: one that is interactive, and one of a login.
+/// The files that an interactive shell or a login shell runs when it starts.
 fn start_up_files(analyzer: &mut Analyzer<'_>, options: &Arguments, call: &Call<'_>) {
     for code in start_up::texts(analyzer, call.program) {
         analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, call.name)));
@@ -251,11 +254,16 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if matches!(call.name, "bun" | "deno") && operands.first().is_some_and(is_subcommand) {
         operands = operands.get(1..).unwrap_or_default();
     }
-    let has_more = !code.is_empty() || call.arguments.values_of(flags, b'f').next().is_some();
+    if call.arguments.values_of(flags, b'e').next().is_some() {
+        return operands_of_code(analyzer, call, &code, operands);
+    }
+    let has_code = !code.is_empty() || call.arguments.values_of(flags, b'f').next().is_some();
+    run_operands(analyzer, call, operands, has_code);
+}
+
+/// Runs the script that the first operand is, or reads code from the input if there is no other.
+fn run_operands(analyzer: &mut Analyzer<'_>, call: &Call<'_>, operands: &[Field], has_code: bool) {
     match operands.first() {
-        _ if call.arguments.values_of(flags, b'e').next().is_some() => {
-            operands_of_code(analyzer, call, &code, operands);
-        }
         Some(script) if script.text == "eval" && operands.len() > 1 => {
             let text: Vec<String> = operands.iter().skip(1).map(Field::shown).collect();
             analyzer.inline_code(call.name, text.join(" "));
@@ -276,9 +284,8 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.script_file(script, call, Language::Other);
             analyzer.unknown_program(operands);
         }
-        // Without more it reads its input.
-        None if has_more => {}
-        _ => analyzer.code_from_input(call.name, Language::Other),
+        None if has_code => {}
+        None => analyzer.code_from_input(call.name, Language::Other),
     }
 }
 
@@ -363,8 +370,7 @@ fn operands_of_code(analyzer: &mut Analyzer<'_>, call: &Call<'_>, code: &[Field]
     }
 }
 
-/// What runs beside the script of an interpreter: modules and files that it loads first, and what it reads from its terminal
-/// afterwards.
+/// What an interpreter runs apart from its script: modules and files that it loads first, and later the input of its terminal.
 fn preloaded(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let flags = call.program.options;
     for module in call.arguments.values_of(flags, b'm') {

@@ -32,7 +32,7 @@ pub(crate) enum SourceLanguage {
 }
 
 /// The program that usually runs a language, and the endings of its files.
-struct Sources {
+struct SourceFiles {
     language: SourceLanguage,
     interpreter: &'static str,
     endings: &'static [&'static str],
@@ -42,12 +42,12 @@ const fn sources(
     language: SourceLanguage,
     interpreter: &'static str,
     endings: &'static [&'static str],
-) -> Sources {
-    Sources { language, interpreter, endings }
+) -> SourceFiles {
+    SourceFiles { language, interpreter, endings }
 }
 
 #[rustfmt::skip]
-const SOURCES: &[Sources] = &[
+const SOURCES: &[SourceFiles] = &[
     sources(SourceLanguage::AppleScript, "osascript", &["applescript", "scpt"]),
     sources(SourceLanguage::Awk, "awk", &["awk"]),
     sources(SourceLanguage::Compiled, "c", &["c", "cc", "cpp", "cxx", "h", "hpp", "m", "go", "java", "kt", "rs", "zig"]),

@@ -13,13 +13,13 @@ use crate::{Access, Base};
 pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
     let Some((subcommand, launch, rest)) = launcher(call.program, words) else {
-        works_elsewhere(analyzer, call);
-        return analyzer.in_directory(&directories_before(call), |analyzer| without_launch(analyzer, call));
+        changes_other_directories(analyzer, call);
+        return analyzer.in_directory(&directories_before(call), |analyzer| unlaunched(analyzer, call));
     };
     if !launch.own.is_empty() {
-        // It may be a script of the package as well.
-        works_elsewhere(analyzer, call);
-        analyzer.in_directory(&directories_before(call), |analyzer| without_launch(analyzer, call));
+        // It may also be a script of the package.
+        changes_other_directories(analyzer, call);
+        analyzer.in_directory(&directories_before(call), |analyzer| unlaunched(analyzer, call));
     }
     let (options, length) = arguments::parse_up_to(subcommand.options, rest, true);
     let mut directories = directories_before(call);
@@ -31,7 +31,7 @@ pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// A subcommand that is not known.
-fn without_launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+fn unlaunched(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let is = |name: &str| call.fields.iter().any(|field| field.text == name);
     // A script that a later command runs.
     if is("pkg") && is("set") {
@@ -40,15 +40,16 @@ fn without_launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
         }
     }
-    let is_container = ["docker", "kubectl", "nerdctl", "oc", "podman"].contains(&call.name);
-    if is_container && call.fields.iter().skip(1).take(2).any(|field| field.text == "cp") {
-        return analyzer.unknown_program(&copied(call.fields));
+    if call.program.copies_from_containers
+        && call.fields.iter().skip(1).take(2).any(|field| field.text == "cp")
+    {
+        return analyzer.unknown_program(&container_paths(call.fields));
     }
     let is_compose = call.name.ends_with("-compose") || is("compose");
     if call.program.runs_package_scripts {
         changes_package(analyzer, call);
     }
-    // What the containers are given is shown by these only.
+    // Only `config` and `convert` show the variables that containers get.
     if !is_compose || is("config") || is("convert") {
         return analyzer.unknown_program(call.fields);
     }
@@ -79,16 +80,16 @@ fn changes_package(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// Subcommands that change nothing in the directory that they work in.
-const LOOKING: &[&str] = &[
+/// Subcommands that change nothing in the directory that they work in, whichever program has them.
+const READING_SUBCOMMANDS: &[&str] = &[
     "audit", "config", "env", "help", "info", "list", "ls", "outdated", "test", "version", "vet", "view",
     "why",
 ];
 
 /// A program with many subcommands may change anything in the directory that an option names.
-pub(crate) fn works_elsewhere(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+pub(crate) fn changes_other_directories(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let directories = directories_before(call);
-    if !call.fields.iter().any(|field| LOOKING.contains(&field.text.as_str())) {
+    if !call.fields.iter().any(|field| READING_SUBCOMMANDS.contains(&field.text.as_str())) {
         directories.iter().for_each(|directory| analyzer.touch(Access::Checkout, directory, call.command));
     }
 }
@@ -98,7 +99,7 @@ fn directories_before(call: &Call<'_>) -> Vec<Field> {
     let flags = call.program.subcommand_options.unwrap_or_default();
     let words = call.fields.get(1..).unwrap_or_default();
     if flags.contains("=d") {
-        // Package managers take them behind the subcommand as well.
+        // Package managers also take them after the subcommand.
         let only_before = !call.program.runs_package_scripts;
         arguments::parse_up_to(flags, words, only_before).0.directories(flags)
     } else {
@@ -134,7 +135,7 @@ fn run_launched(analyzer: &mut Analyzer<'_>, call: &Call<'_>, launched: &Launche
     }
     let command = command_of(launch, rest, length);
     let before = call.fields.get(..call.fields.len() - command.len()).unwrap_or_default();
-    // A key is used by ssh, and shown to nobody.
+    // ssh uses a key, but does not show it.
     let is_key = |field: &Field| is_remote && options.values(&["-i"]).any(|key| key == field);
     let before: Vec<Field> = before.iter().filter(|field| !is_key(field)).cloned().collect();
     let is_container = launch.place == Place::Elsewhere;
@@ -145,7 +146,7 @@ fn run_launched(analyzer: &mut Analyzer<'_>, call: &Call<'_>, launched: &Launche
         let code = stream::joined(&words, " ");
         analyzer.inside(call.command, launch.place, |analyzer| {
             if words.is_empty() {
-                // The shell over there reads what is sent.
+                // The shell on the other machine reads our input.
                 analyzer.code_from_input("ssh", Language::NewShell);
             } else {
                 analyzer.subshell(|analyzer| analyzer.code(&code, "ssh"));
@@ -156,7 +157,7 @@ fn run_launched(analyzer: &mut Analyzer<'_>, call: &Call<'_>, launched: &Launche
     }
 }
 
-/// The words of the command that are not given as such: a program that is always the same, a module, and what runs in a container.
+/// The words of the command that are not written as such: a fixed program, the program of a module, the entry point of a container.
 fn words_before(launch: &Launch, options: &Arguments, first: Option<&Field>) -> Vec<Field> {
     let always = launch.program.iter().map(|word| Field::literal(*word));
     let module = options.value(launch.modules).and_then(own_programs::of_module);
@@ -175,9 +176,8 @@ fn path_in_container(field: &Field) -> Option<&str> {
     if name.is_empty() || name.starts_with(['/', '.', '~', '-']) { None } else { Some(path) }
 }
 
-/// The words of `docker cp`, as what they do on this machine: what comes from a container is read there, and written here under its
-/// own name.
-fn copied(words: &[Field]) -> Vec<Field> {
+/// The words of `docker cp` that concern this machine. A file from a container is written here under its own name.
+fn container_paths(words: &[Field]) -> Vec<Field> {
     let mut kept = Vec::new();
     let target = words.last();
     for word in words {
@@ -197,7 +197,7 @@ fn copied(words: &[Field]) -> Vec<Field> {
 /// Options of containers whose value is a path in them.
 const INSIDE: &[&str] = &["--entrypoint", "--tmpfs", "--workdir", "-w"];
 
-/// The words without the paths that are those of the container.
+/// The words without paths in the container.
 fn on_this_machine(words: &[Field]) -> Vec<Field> {
     let mut kept = Vec::new();
     let mut before = "";
@@ -255,7 +255,7 @@ fn launcher<'f>(program: &Program, words: &'f [Field]) -> Option<(&'static Subco
     None
 }
 
-/// Whether the first word is nothing that the program does itself.
+/// Whether the first word is another program, and not a subcommand.
 fn names_another(subcommand: &Subcommand, own: &[&str], rest: &[Field]) -> bool {
     let (_, length) = arguments::parse_up_to(subcommand.options, rest, true);
     rest.get(length).is_some_and(|first| first.is_literal() && !own.contains(&first.text.as_str()))

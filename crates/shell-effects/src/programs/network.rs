@@ -7,7 +7,7 @@ use crate::programs::arguments::{Arguments, Call, Flags};
 use crate::programs::files::{Destination, written};
 use crate::programs::program::{Program, special};
 use crate::programs::start_up;
-use crate::{Access, Brought, percent_decoded};
+use crate::{Access, AdditionalFiles, percent_decoded};
 
 const CURL: Flags = "--next! --preproxy=c --socks4=c --socks4a=c --socks5=c --socks5-hostname=c --connect-to=c --abstract-unix-socket=c --engine=c --doh-url=c --quote=c --ssl-sessions=w --keylog=w -o= -d= -F= -T=r -K=f -c=w -D=w -b= -H= -X= -u= -A= -e= -x=c -m= -w= -E=r -U= -r= -C= -y= -Y= -z= -Q=c \
     -t= -P= --output= --data= --data-ascii= --data-binary= --data-raw= --data-urlencode= --json= --form= \
@@ -250,20 +250,8 @@ fn inside(directory: &Field, file: &Field) -> Field {
 
 /// `rsync` and `scp`: names with a colon are on another machine.
 fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    if call.program.name() == "scp" {
-        ssh_options(analyzer, call.program, &call.arguments);
-        for program in call.arguments.values(&["-S", "-D"]) {
-            let words = [program.clone()];
-            analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
-        }
-    }
-    if call.program.name() == "rsync" {
-        for code in call.arguments.values(&["-e", "--rsh"]) {
-            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
-        }
-    }
+    connections(analyzer, call);
     let Some((target, sources)) = call.arguments.operands.split_last() else { return };
-    let is_local = |field: &Field| !field.text.split('/').next().unwrap_or_default().contains(':');
     for source in sources.iter().filter(|source| is_local(source)) {
         analyzer.touch_tree(Access::Read, source, call.command);
         if call.arguments.has(&["--remove-source-files"]) {
@@ -277,21 +265,8 @@ fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if deletes && !call.arguments.has(&["-n", "--dry-run"]) {
         analyzer.by_option("--delete", |analyzer| analyzer.touch_tree(Access::Delete, target, call.command));
     }
-    let is_whole = call.arguments.has(&["-r", "-a", "--recursive", "--archive", "--delete"]);
-    if is_whole {
-        analyzer.touch_tree(Access::Write, target, call.command);
-        // What has no slash at its end comes into the target under its own name.
-        let brings = Brought { directory: true, names: false };
-        for source in sources {
-            let name = source.text.rsplit([':', '/']).next().unwrap_or_default();
-            let place = if matches!(name, "" | "." | "..") {
-                target.clone()
-            } else {
-                inside(target, &source.with(name))
-            };
-            analyzer.bringing(brings, |analyzer| analyzer.touch(Access::Write, &place, call.command));
-        }
-        return;
+    if call.arguments.has(&["-r", "-a", "--recursive", "--archive", "--delete"]) {
+        return copied_directories(analyzer, call, sources, target);
     }
     let matched: Vec<Field> = sources.iter().flat_map(|source| analyzer.matched_files(source)).collect();
     for source in &matched {
@@ -303,6 +278,41 @@ fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             }
         }
         written(analyzer, call, &source.with(name), &Destination { path: target, is_directory: None });
+    }
+}
+
+/// Whether a name has no colon that ends the name of another machine.
+fn is_local(field: &Field) -> bool {
+    !field.text.split('/').next().unwrap_or_default().contains(':')
+}
+
+/// Options with programs and code that connect to the other machine.
+fn connections(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    if call.program.name() == "scp" {
+        ssh_options(analyzer, call.program, &call.arguments);
+        for program in call.arguments.values(&["-S", "-D"]) {
+            let words = [program.clone()];
+            analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+        }
+    }
+    if call.program.name() == "rsync" {
+        for code in call.arguments.values(&["-e", "--rsh"]) {
+            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
+        }
+    }
+}
+
+/// Directories that come into a target here. What has no slash at its end comes under its own name.
+fn copied_directories(analyzer: &mut Analyzer<'_>, call: &Call<'_>, sources: &[Field], target: &Field) {
+    analyzer.touch_tree(Access::Write, target, call.command);
+    let brings = AdditionalFiles { directory: true, names: false };
+    for source in sources {
+        let name = source.text.rsplit([':', '/']).next().unwrap_or_default();
+        let path = match name {
+            "" | "." | ".." => target.clone(),
+            name => inside(target, &source.with(name)),
+        };
+        analyzer.with_additional_files(brings, |analyzer| analyzer.touch(Access::Write, &path, call.command));
     }
 }
 

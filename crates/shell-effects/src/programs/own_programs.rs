@@ -1,11 +1,12 @@
-//! Programs that others run under a name of their own: modules of Python, what a package brings along, and images.
+//! Programs that other programs run by another name: modules of Python, scripts of a package, and images of containers.
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
 use crate::programs::arguments::{self, Call};
 use crate::programs::program::Place;
 
-/// Modules that are programs, and how those are called.
+/// Modules of Python that are programs, and the names of these. They are not a column of the table of programs, because some
+/// have no entry.
 const MODULES: &[(&str, &str)] = &[
     ("alembic", "alembic"),
     ("ansible", "ansible"),
@@ -54,7 +55,7 @@ pub(crate) fn run_module(analyzer: &mut Analyzer<'_>, call: &Call<'_>, module: &
     analyzer.inside(call.command, Place::Here, |analyzer| analyzer.run_fields(&words));
 }
 
-/// Images whose entry point is a program.
+/// Images whose entry point is a program, and its name. Some have no entry in the table of programs.
 const IMAGES: &[(&str, &str)] = &[
     ("alpine/git", "git"),
     ("alpine/helm", "helm"),
@@ -85,7 +86,7 @@ pub(crate) const YARN: &[&str] = &[
     "upgrade-interactive", "version", "versions", "why", "workspace", "workspaces",
 ];
 
-/// The same for `pnpm`.
+/// Like `YARN`, but for `pnpm`.
 #[rustfmt::skip]
 pub(crate) const PNPM: &[&str] = &[
     "add", "approve-builds", "audit", "bin", "c", "cache", "cat-file", "cat-index", "ci", "clean-install", "completion", "config", "create",
@@ -97,7 +98,7 @@ pub(crate) const PNPM: &[&str] = &[
     "uninstall", "unlink", "unpublish", "unstar", "up", "update", "upgrade", "v", "version", "view", "whoami", "why", "x",
 ];
 
-/// The same for `bun`.
+/// Like `YARN`, but for `bun`.
 #[rustfmt::skip]
 const BUN: &[&str] = &[
     "a", "add", "audit", "build", "c", "completions", "create", "discord", "exec", "feedback", "getcompletes", "help", "i", "info", "init",

@@ -93,7 +93,7 @@ pub(crate) fn apply_agent_patch(analyzer: &mut Analyzer<'_>, argument: Option<&F
 /// The texts of patches: of files, or the standard input if there are none.
 fn texts(analyzer: &Analyzer<'_>, patches: &[Field], command: usize) -> Option<Vec<String>> {
     if !patches.is_empty() {
-        // The name `-` is the standard input as well.
+        // The name `-` means the standard input too.
         let text = |patch: &Field| {
             if patch.text == "-" { None } else { analyzer.earlier_text(patch, command) }
         };

@@ -76,7 +76,7 @@ fn run_code(analyzer: &mut Analyzer<'_>, call: &Call<'_>, words: &[Field]) {
             analyzer.doubt_script(call.name);
         }
         if let Some((program, _)) = ALIASES.iter().find(|(_, names)| names.contains(&name.as_str())) {
-            // Its options are names, which that program does not know as options.
+            // Its options are names, which are not options of that program.
             words.retain(|word| !word.starts_with('-'));
             words.splice(..1, program.split(' ').map(str::to_owned));
         }

@@ -24,7 +24,7 @@ pub struct Program {
     /// leading `+` that choose a toolchain.
     pub(crate) subcommand_options: Option<Flags>,
     pub(crate) subcommands: &'static [Subcommand],
-    pub(crate) deletes: Deletes,
+    pub(crate) deletes: DeletedFiles,
     pub(crate) builtin: Builtin,
     /// Whether it is a shell that quotes words like `sh`.
     pub(crate) quotes_like_sh: bool,
@@ -32,7 +32,9 @@ pub struct Program {
     pub(crate) lacks_arithmetic: bool,
     /// Whether it runs scripts of the package around it.
     pub(crate) runs_package_scripts: bool,
-    /// Whether a path leads to another file after it.
+    /// Whether its `cp` copies files between a container and this machine.
+    pub(crate) copies_from_containers: bool,
+    /// Whether it changes which file a path leads to.
     pub(crate) paths: PathChange,
     /// The arguments with which it prints a directory of installed programs, which has no secrets.
     pub(crate) installed: &'static [&'static str],
@@ -64,7 +66,7 @@ impl std::fmt::Debug for Program {
 
 /// The operands that a program deletes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Deletes {
+pub(crate) enum DeletedFiles {
     Nothing,
     Operands,
     /// Files below its directories, which come before its conditions (`find`).
@@ -78,24 +80,24 @@ pub(crate) struct Builtin {
     pub(crate) declares: bool,
     /// Whether it evaluates an array index in its arguments, including a quoted substitution.
     pub(crate) evaluates: bool,
-    pub(crate) sets: Sets,
+    pub(crate) sets: AssignedVariables,
     pub(crate) controls: Control,
 }
 
-/// Whether a builtin sets variables that its arguments name, besides those that it declares.
+/// The variables that a builtin sets, apart from those that it declares.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Sets {
+pub(crate) enum AssignedVariables {
     Nothing,
     Arguments,
     /// The one after this option.
     ByOption(&'static str),
 }
 
-/// Whether a path leads to another file after a program ran than before.
+/// Whether a program changes which file a path leads to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum PathChange {
     Unknown,
-    /// It makes no links, nor copies any, and has no effects but those that are known.
+    /// It neither makes nor copies links, and all its effects are known.
     Never,
     /// It makes links, mounts something, or runs a command that sees other files.
     Always,
@@ -123,7 +125,7 @@ pub(crate) enum Action {
     Nothing,
     /// Every operand is a file, except this number of operands at the start.
     Each(Access, usize),
-    /// The same. If it is recursive, it touches everything in a directory.
+    /// Like `Each`, but with `-r` it touches everything in a directory.
     Trees(Access, usize),
     /// It runs the command that follows its options and this number of operands.
     Wrap(usize),
@@ -146,7 +148,7 @@ pub(crate) enum Stdin {
     Shell,
     /// Code in a language that is not read here, if it has no other code.
     Code,
-    /// Statements for a database. Any of its arguments may be statements as well.
+    /// Statements for a database. Its arguments may also be statements.
     Sql {
         /// Whether a comment may start with `#`.
         has_hash_comments: bool,
@@ -184,7 +186,7 @@ pub(crate) enum SubcommandAction {
     Launch(Launch),
     Format(Formatting),
     Git(fn(&GitCall, &mut Analyzer<'_>)),
-    /// The same, and it changes the checkout or the index.
+    /// Like `Git`, but it changes the checkout or the index.
     GitCheckout(fn(&GitCall, &mut Analyzer<'_>)),
 }
 
@@ -216,7 +218,7 @@ pub(crate) enum Place {
     Here,
     /// It sees other files.
     Elsewhere,
-    /// The same, as a text for a shell.
+    /// On another machine, as a text for a shell.
     RemoteShell,
 }
 
@@ -293,7 +295,7 @@ impl Subcommand {
         Subcommand::launches(names, options, Launch::new(operands, Place::Here))
     }
 
-    /// The same, if the command sees other files. One operand comes first.
+    /// Like `runs`, but the command sees other files, and one operand comes first.
     pub(crate) const fn elsewhere(names: &'static [&'static str], options: Flags) -> Subcommand {
         Subcommand::launches(names, options, Launch::new(1, Place::Elsewhere))
     }
@@ -330,16 +332,17 @@ impl Program {
             output: Output::Unknown,
             subcommand_options: None,
             subcommands: &[],
-            deletes: Deletes::Nothing,
+            deletes: DeletedFiles::Nothing,
             builtin: Builtin {
                 declares: false,
                 evaluates: false,
-                sets: Sets::Nothing,
+                sets: AssignedVariables::Nothing,
                 controls: Control::Never,
             },
             quotes_like_sh: false,
             lacks_arithmetic: false,
             runs_package_scripts: false,
+            copies_from_containers: false,
             paths: PathChange::Unknown,
             installed: &[],
             start_up: &[],
@@ -394,7 +397,7 @@ impl Program {
         self
     }
 
-    pub(crate) const fn deletes(mut self, deletes: Deletes) -> Program {
+    pub(crate) const fn deletes(mut self, deletes: DeletedFiles) -> Program {
         self.deletes = deletes;
         self
     }
@@ -421,7 +424,7 @@ impl Program {
         self
     }
 
-    pub(crate) const fn sets(mut self, sets: Sets) -> Program {
+    pub(crate) const fn sets(mut self, sets: AssignedVariables) -> Program {
         self.builtin.sets = sets;
         self
     }
@@ -431,13 +434,19 @@ impl Program {
         self
     }
 
-    /// A path leads to another file after it ran.
+    /// Its `cp` copies files between a container and this machine.
+    pub(crate) const fn copies_from_containers(mut self) -> Program {
+        self.copies_from_containers = true;
+        self
+    }
+
+    /// It changes which file a path leads to.
     pub(crate) const fn changes_paths(mut self) -> Program {
         self.paths = PathChange::Always;
         self
     }
 
-    /// A path leads to the same file after it ran.
+    /// Every path leads to the same file as before.
     pub(crate) const fn keeps_paths(mut self) -> Program {
         self.paths = PathChange::Never;
         self
@@ -469,17 +478,17 @@ impl Program {
         self
     }
 
-    /// The same, and its input is such code where no other is given.
+    /// Like `language`, but its input is such code too, if it has no other.
     pub(crate) const fn interprets(self, language: SourceLanguage) -> Program {
         self.stdin(Stdin::Code).language(language)
     }
 
-    /// Another command follows its options.
     pub(crate) const fn locks(mut self, files: &'static [&'static str]) -> Program {
         self.locks = files;
         self
     }
 
+    /// Another command follows its options.
     pub(crate) const fn ends_at_operand(mut self) -> Program {
         self.ends_at_operand = true;
         self
@@ -522,7 +531,7 @@ pub(crate) const fn each(
     Program::new(names).options(options).action(Action::Each(access, skipped)).deletes(deleting(access))
 }
 
-/// The same. If it is recursive, it touches everything in a directory.
+/// Like `each`, but with `-r` it touches everything in a directory.
 pub(crate) const fn trees(
     names: &'static [&'static str],
     options: Flags,
@@ -532,8 +541,8 @@ pub(crate) const fn trees(
     Program::new(names).options(options).action(Action::Trees(access, skipped)).deletes(deleting(access))
 }
 
-const fn deleting(access: Access) -> Deletes {
-    if matches!(access, Access::Delete) { Deletes::Operands } else { Deletes::Nothing }
+const fn deleting(access: Access) -> DeletedFiles {
+    if matches!(access, Access::Delete) { DeletedFiles::Operands } else { DeletedFiles::Nothing }
 }
 
 /// Its own code knows what it does.

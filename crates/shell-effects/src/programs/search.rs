@@ -8,7 +8,7 @@ use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::batches::replaced;
 use crate::programs::expression::name_pattern;
 use crate::programs::find;
-use crate::programs::program::{Deletes, Program, special};
+use crate::programs::program::{DeletedFiles, Program, special};
 use crate::{Access, Target};
 
 const FD: Flags = "-e= -t= -E= -d= -S= -o= -c= -j= --extension= --type= --exclude= --max-depth= --min-depth= --size= --owner= \
@@ -31,7 +31,7 @@ pub(crate) const SEARCH: &[Program] = &[
     search(&["egrep", "fgrep", "grep", "pcregrep", "rgrep", "zgrep"], GREP).keeps_paths(),
     special(&["ast-grep"], "", ast_grep),
     special(&["fd", "fdfind"], FD, fd),
-    special(&["find"], "", find::find).deletes(Deletes::Found),
+    special(&["find"], "", find::find).deletes(DeletedFiles::Found),
 ];
 
 /// Its first operand is a pattern, unless an option gives that. It reads the other operands as files.
@@ -95,25 +95,26 @@ fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     let command = words.get(at + 1..).unwrap_or_default();
     let has_mark = command.iter().any(|word| word.text.contains("{}"));
-    let named = arguments.operands.first().and_then(contained);
-    let found = match (found, named) {
-        (Stream::Files(files), _) if !endings.is_empty() => files.iter().map(stream::found).collect(),
-        (_, Some(name))
-            if !arguments.has(&["-p", "--full-path", "-g", "--glob", "-F", "--fixed-strings"]) =>
-        {
-            match listed(arguments.operands.get(1..).unwrap_or_default(), &[name]) {
-                Stream::Files(files) => files.iter().map(stream::found).collect(),
-                _ => vec![Field::unknown("what was found")],
-            }
-        }
-        _ => vec![Field::unknown("what was found")],
-    };
-    for by in found {
+    for by in found_by_fd(&arguments, if endings.is_empty() { None } else { Some(found) }) {
         let mut fields: Vec<Field> = command.iter().map(|word| replaced(word, "{}", &by)).collect();
         if !has_mark {
             fields.push(by);
         }
         analyzer.deeper(|analyzer| analyzer.run_fields(&fields));
+    }
+}
+
+/// What `fd` passes to a command: the files that it finds by their endings, or by a part of their names.
+fn found_by_fd(arguments: &Arguments, by_ending: Option<Stream>) -> Vec<Field> {
+    let by_pattern = arguments.has(&["-p", "--full-path", "-g", "--glob", "-F", "--fixed-strings"]);
+    let by_name = || {
+        let name = arguments.operands.first().and_then(contained).filter(|_| !by_pattern)?;
+        Some(listed(arguments.operands.get(1..).unwrap_or_default(), &[name]))
+    };
+    let by_ending = by_ending.filter(|found| matches!(found, Stream::Files(_)));
+    match by_ending.or_else(by_name) {
+        Some(Stream::Files(files)) => files.iter().map(stream::found).collect(),
+        _ => vec![Field::unknown("what was found")],
     }
 }
 
@@ -203,12 +204,12 @@ fn kept(arguments: &Arguments, names: &[Target]) -> Option<Vec<Target>> {
         _ if names.iter().all(|name| *name == Target::WorkTree) && pattern.is_none_or(has_word) => {
             Some(names.to_vec())
         }
-        // A search below a directory finds hidden files as well, and these may be meant.
+        // A search below a directory also finds hidden files, and these may be meant.
         _ => None,
     }
 }
 
-/// Whether a pattern has three letters in a row.
+/// Whether a pattern has three letters in sequence.
 fn has_word(pattern: &Field) -> bool {
     pattern.text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.len() >= 3)
 }
@@ -269,7 +270,7 @@ fn named(text: &str, ignores_case: bool) -> Option<Vec<Target>> {
     Some(vec![Target::Glob(format!("**/{name}")), Target::Glob(format!("**/{name}/**/*"))])
 }
 
-/// What a regular expression says about the last part of a path, as parts of a pattern of the shell that matches the same or more.
+/// What a regular expression says about the last part of a path, as parts of a shell pattern. That pattern may match more.
 fn name_parts(pattern: &str) -> Option<Vec<String>> {
     let mut parts: Vec<String> = Vec::new();
     let mut rest = pattern;
@@ -366,7 +367,7 @@ fn ending_like(file: &Target, name: &str) -> Target {
     }
 }
 
-/// The patterns for names that limit a search. `None` if it may find other files as well.
+/// The patterns for names that limit a search. `None` if it may also find other files.
 fn name_patterns<'a>(patterns: impl Iterator<Item = &'a str>, ignores_case: bool) -> Vec<String> {
     let mut names = Vec::new();
     for pattern in patterns.filter(|pattern| !pattern.starts_with('!')) {

@@ -66,7 +66,7 @@ fn script(analyzer: &mut Analyzer<'_>, script: &Field, command: usize) {
         true => Field::unknown(name.replace(UNKNOWN, "…")),
         false => Field::literal(name),
     };
-    for does in (Scanner { rest: &text }) {
+    for does in (SedScanner { rest: &text }) {
         match does {
             SedEffect::Reads(name) => analyzer.reads(&file(name), command),
             SedEffect::Writes(name) => {
@@ -109,11 +109,11 @@ fn masked(script: &Field) -> String {
 }
 
 /// Reads the commands of a script.
-struct Scanner<'s> {
+struct SedScanner<'s> {
     rest: &'s str,
 }
 
-impl<'s> Iterator for Scanner<'s> {
+impl<'s> Iterator for SedScanner<'s> {
     type Item = SedEffect<'s>;
 
     fn next(&mut self) -> Option<SedEffect<'s>> {
@@ -144,7 +144,7 @@ impl<'s> Iterator for Scanner<'s> {
     }
 }
 
-impl<'s> Scanner<'s> {
+impl<'s> SedScanner<'s> {
     /// Skips everything before a command: its lines and patterns, blanks and separators.
     fn address(&mut self) {
         while let Some(first) = self.rest.chars().next() {

@@ -7,8 +7,8 @@ use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
 use crate::analysis::variables::Value;
 use crate::programs::arguments::Call;
-use crate::programs::names;
-use crate::programs::program::{Control, Output, Program, Sets, nothing, special, wraps};
+use crate::programs::name_printers;
+use crate::programs::program::{AssignedVariables, Control, Output, Program, nothing, special, wraps};
 use crate::programs::wrappers;
 use crate::syntax::quotes::decoded;
 
@@ -25,11 +25,11 @@ pub(crate) const SHELL: &[Program] = &[
     special(&["echo", "print"], "-v=", echo).keeps_paths(),
     special(&["eval"], "", builtins::eval),
     special(&["export", "local", "readonly"], "", builtins::declare).output(Output::Nothing).declares().evaluates().keeps_paths(),
-    special(&["getopts", "mapfile", "readarray"], "-d= -n= -O= -s= -u= -C= -c=", builtins::read).evaluates().sets(Sets::Arguments),
+    special(&["getopts", "mapfile", "readarray"], "-d= -n= -O= -s= -u= -C= -c=", builtins::read).evaluates().sets(AssignedVariables::Arguments),
     special(&["popd"], "", builtins::popd).keeps_paths(),
-    special(&["printf"], "-v=", printf).evaluates().sets(Sets::ByOption("-v")).keeps_paths(),
+    special(&["printf"], "-v=", printf).evaluates().sets(AssignedVariables::ByOption("-v")).keeps_paths(),
     special(&["pushd"], "", builtins::cd).keeps_paths(),
-    special(&["read"], "-a= -d= -i= -n= -N= -p= -t= -u=", builtins::read).output(Output::Nothing).evaluates().sets(Sets::Arguments).controls(Control::Read),
+    special(&["read"], "-a= -d= -i= -n= -N= -p= -t= -u=", builtins::read).output(Output::Nothing).evaluates().sets(AssignedVariables::Arguments).controls(Control::Read),
     special(&["set", "shift"], "", builtins::set).output(Output::Nothing).keeps_paths(),
     special(&["trap"], "", builtins::trap).output(Output::Nothing),
     special(&["type"], "", which).keeps_paths(),
@@ -41,21 +41,21 @@ pub(crate) const SHELL: &[Program] = &[
     special(&["break", "continue"], "", builtins::leave_loop).controls(Control::Always),
     special(&["exit"], "", builtins::leave_shell).output(Output::Nothing),
     special(&["return"], "", builtins::leave_function).output(Output::Nothing),
-    special(&["let"], "", builtins::arithmetic).evaluates().sets(Sets::Arguments),
+    special(&["let"], "", builtins::arithmetic).evaluates().sets(AssignedVariables::Arguments),
     nothing(&[":", "false", "true"], "").output(Output::Nothing).controls(Control::Always).keeps_paths(),
     nothing(&["[", "test"], "").output(Output::Nothing).evaluates().controls(Control::Test).keeps_paths(),
     special(&["shopt"], "", builtins::shopt).output(Output::Nothing),
     nothing(&["umask"], "").output(Output::Nothing),
     special(&["hash"], "-p=", builtins::hash),
     nothing(&["wait"], "").output(Output::Nothing).evaluates(),
-    special(&["pwd"], "", names::working_directory).keeps_paths(),
+    special(&["pwd"], "", name_printers::working_directory).keeps_paths(),
     nothing(&[
         "[[", "bg", "dirs", "disown", "fc", "fg", "help", "kill",
         "logout", "suspend", "times", "ulimit", "unalias", "unfunction",
     ], ""),
 ];
 
-/// Programs that hand on what they read, or what they are given.
+/// Programs that print their input or their arguments.
 #[rustfmt::skip]
 pub(crate) const PRINTERS: &[Program] = &[
     special(&["cat"], "", cat).keeps_paths(),

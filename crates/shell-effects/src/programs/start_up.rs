@@ -25,7 +25,7 @@ fn start_up_files(analyzer: &Analyzer<'_>, program: &Program) -> Vec<Field> {
     files
 }
 
-/// A file in the home directory. If nobody knows where that is, each file counts that this script wrote and that ends so.
+/// A file in the home directory. If that directory is unknown, every file with this ending counts that the script wrote.
 pub(crate) fn at_home(analyzer: &Analyzer<'_>, file: &str) -> Vec<Field> {
     let home = analyzer.home_here().unwrap_or_else(|| Field::literal("~"));
     if home.is_literal() {

@@ -6,7 +6,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::programs::arguments::Call;
 use crate::programs::harmless;
-use crate::programs::names;
+use crate::programs::name_printers;
 use crate::programs::program::{Output, Program, each, nothing, reads, special, wraps};
 
 pub(crate) const NUMBER: &str = "[0-9]*";
@@ -49,10 +49,10 @@ pub(crate) const SYSTEM: &[Program] = &[
         "mkfs.f2fs", "mkfs.fat", "mkfs.jfs", "mkfs.minix", "mkfs.msdos", "mkfs.ntfs", "mkfs.reiserfs", "mkfs.ubifs", "mkfs.udf",
         "mkfs.vfat", "mkfs.xfs", "mkswap",
     ], "-t= --type= -L= -b= -N= -m= -U= -O= -E=", Access::Write, 0),
-    special(&["basename"], "-s= --suffix=", names::basename),
-    special(&["dirname"], "", names::dirname),
-    special(&["readlink", "realpath"], "--relative-to= --relative-base=", names::real_path).keeps_paths(),
-    special(&["ls"], "-I= -T= -w= --ignore= --hide= --color? --format= --sort= --time= --time-style= --width= --block-size=", names::list).keeps_paths(),
+    special(&["basename"], "-s= --suffix=", name_printers::basename),
+    special(&["dirname"], "", name_printers::dirname),
+    special(&["readlink", "realpath"], "--relative-to= --relative-base=", name_printers::real_path).keeps_paths(),
+    special(&["ls"], "-I= -T= -w= --ignore= --hide= --color? --format= --sort= --time= --time-style= --width= --block-size=", name_printers::list).keeps_paths(),
     nothing(&["hostname"], "-F=c -b! --file=c --boot!").output(Output::Like(host_name)),
     nothing(&["id"], "").output(Output::Like(id)),
     nothing(&["nproc"], "").output(Output::Like(number)),

@@ -145,7 +145,8 @@ fn versioned(name: &str) -> Option<&'static Program> {
     if has_versions { Some(program) } else { None }
 }
 
-/// Other names of programs, and programs that do the same.
+/// Other names of programs, and programs that do the same. They are not names in the entries, because rules compare such a program
+/// by its usual name, which may have no entry.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("aws-cdk", "cdk"),
     ("gradlew", "gradle"),

@@ -156,11 +156,14 @@ fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     {
         first_fields(analyzer);
     }
-    let in_place = arguments.values(&["-i", "--include"]).any(|library| library.text == "inplace");
-    for file in files {
-        if is_variable(file) {
-            continue;
-        }
+    awk_files(analyzer, call, files, writes_own_files);
+}
+
+/// The files that awk reads. Its program may write them if it uses their names.
+fn awk_files(analyzer: &mut Analyzer<'_>, call: &Call<'_>, files: &[Field], writes_own_files: bool) {
+    let mut libraries = call.arguments.values(&["-i", "--include"]);
+    let in_place = libraries.any(|library| library.text == "inplace");
+    for file in files.iter().filter(|file| !is_variable(file)) {
         if in_place {
             analyzer.by_option("-i", |analyzer| analyzer.touch(Access::Write, file, call.command));
         }
@@ -254,7 +257,7 @@ fn words(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// `openssl COMMAND -in FILE`: what shows a certificate shows no key. A key that an option names is used, and shown to nobody.
+/// `openssl COMMAND -in FILE`: commands that show a certificate do not show a key. A key in an option is used, but not shown.
 fn openssl(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for file in call.arguments.values(&["-key", "-cert", "-certfile", "-CAfile"]) {
         analyzer.unknown_words(&[Field::literal("openssl"), file.with(format!("--key={}", file.text))]);
@@ -321,7 +324,7 @@ fn pieces(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         _ => prefix.clone(),
     };
     analyzer.touch(Access::Write, &target, call.command);
-    // What is not there yet is matched by no pattern: the first of them.
+    // No pattern matches a file that does not exist yet, so the first name is used.
     let arguments = &call.arguments;
     let addition = match call.program.name() {
         "split" => arguments.value(&["--additional-suffix"]).map(|addition| format!("aa{}", addition.text)),
@@ -418,7 +421,7 @@ fn patch_copies(analyzer: &mut Analyzer<'_>, call: &Call<'_>, file: &Field) {
     }
 }
 
-/// Options of `patch` that change nothing about which files it takes.
+/// Options of `patch` that do not change which files it modifies.
 #[rustfmt::skip]
 const PATCH: &[&str] = &[
     "-p", "--strip", "-i", "--input", "-d", "--directory", "-N", "--forward", "-s", "--silent", "--quiet", "-u", "--unified", "-f", "--force",

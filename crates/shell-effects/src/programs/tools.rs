@@ -64,7 +64,7 @@ pub(crate) const TOOLS: &[Program] = &[
             Subcommand::elsewhere(&["run", "create", "compose run", "container create", "container run"], RUN),
             Subcommand::group(&["compose"], COMPOSE),
         ])
-        .output(Output::Settings(COMPLETION)),
+        .output(Output::Settings(COMPLETION)).copies_from_containers(),
     Program::new(&["docker-compose", "podman-compose"]).before_subcommand(COMPOSE).subcommands(&[
         Subcommand::elsewhere(&["exec"], EXEC),
         Subcommand::elsewhere(&["run"], RUN),
@@ -80,7 +80,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["infisical"]).subcommands(&[Subcommand::runs(&["run"], "--env= --path= --token= --projectId=", 0)]),
     Program::new(&["kubectl", "oc"]).harmless(harmless::KUBECTL).options("--kubeconfig=c --kuberc=c --cache-dir=c --profile-output=c").before_subcommand(KUBECTL)
         .subcommands(&[Subcommand::elsewhere(&["exec", "rsh"], POD)])
-        .output(Output::Settings(COMPLETION)),
+        .output(Output::Settings(COMPLETION)).copies_from_containers(),
     Program::new(&["mise"]).before_subcommand("-C=d --cd=d -E= --env= -j= --jobs=")
         .subcommands(&[Subcommand::launches(&["exec", "x"], "-j= -C=d --cd=d --jobs= -c= --command=", MISE_LAUNCH)])
         .output(Output::Settings(ENVIRONMENT)),
@@ -88,7 +88,7 @@ pub(crate) const TOOLS: &[Program] = &[
         Subcommand::elsewhere(&["exec"], EXEC),
         Subcommand::elsewhere(&["run"], RUN),
         Subcommand::group(&["compose"], COMPOSE),
-    ]),
+    ]).copies_from_containers(),
     Program::new(&["nix"]).subcommands(&[Subcommand::launches(&["develop", "shell"], "-f= -I= --option= --arg= --argstr=", NIX_LAUNCH)]).locks(&["flake.lock"]),
     Program::new(&["nix-shell"]).options("-p= -A= -I= --run= --command= --packages= --attr= --arg= --argstr= --keep=")
         .action(texts(&["-c", "--run", "--command"], false, Place::Here)),
@@ -115,7 +115,7 @@ pub(crate) const TOOLS: &[Program] = &[
             Subcommand::elsewhere(&["run", "create", "container run"], RUN),
             Subcommand::runs(&["unshare"], "", 0),
             Subcommand::group(&["compose"], COMPOSE),
-        ]),
+        ]).copies_from_containers(),
     Program::new(&["poetry"]).before_subcommand("-C=d -P= --directory=d --project=")
         .subcommands(&[Subcommand::runs(&["run"], "", 0)])
         .output(Output::Settings(COMPLETION)).locks(&["poetry.lock"]),
@@ -138,7 +138,7 @@ pub(crate) const TOOLS: &[Program] = &[
         Subcommand::launches(&["workspaces foreach", "workspaces run"], "-j= --jobs= --include= --exclude= --from=", Launch { program: &["yarn"], ..Launch::new(0, Place::Here) }),
         Subcommand::launches(&[""], YARN, Launch { own: own_programs::YARN, ..Launch::new(0, Place::Here) }),
     ]).runs_package_scripts().locks(&["yarn.lock"]),
-    // Their subcommands are not known, but their lock files.
+    // Only their lock files are known.
     Program::new(&["composer"]).options("-d=p --working-dir=p").locks(&["composer.lock"]),
     Program::new(&["dart", "flutter"]).locks(&["pubspec.lock"]),
     Program::new(&["mix"]).locks(&["mix.lock"]),
@@ -236,57 +236,29 @@ fn vercel(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// `tmux new -d COMMAND`, `tmux send-keys TEXT Enter`: the typed text is shell code.
+/// Subcommands of tmux that run or type their operands, which are shell code. They are not in its entry: rules would expect all
+/// options of each.
+#[rustfmt::skip]
+const TMUX_RUNNING: &[&str] = &[
+    "new", "new-session", "neww", "new-window", "split-window", "splitw", "respawn-pane", "respawnp", "respawn-window", "respawnw",
+    "run-shell", "run", "pipe-pane", "pipep", "if-shell", "if", "send-keys", "send", "display-popup", "popup",
+];
+
+/// The options of all these subcommands.
+const TMUX_OPTIONS: Flags = "-s= -n= -c=d -x= -y= -e= -t= -F= -f= -w= -h= -d? -l= -p= -b= -T=";
+
+/// `tmux new -d COMMAND`, `tmux send-keys TEXT Enter`.
 fn tmux(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    const RUNNING: &[&str] = &[
-        "new",
-        "new-session",
-        "neww",
-        "new-window",
-        "split-window",
-        "splitw",
-        "respawn-pane",
-        "respawnp",
-        "respawn-window",
-        "respawnw",
-        "run-shell",
-        "run",
-        "pipe-pane",
-        "pipep",
-        "if-shell",
-        "if",
-        "send-keys",
-        "send",
-        "display-popup",
-        "popup",
-    ];
-    let mut lines: Vec<Field> = start_up::texts(analyzer, call.program);
-    for file in call.arguments.values(&["-f"]) {
-        if let Stream::Text(printed) = analyzer.content(file) {
-            lines.push(printed.text.clone());
-        }
-    }
-    for line in lines.iter().flat_map(|text| text.text.lines()) {
-        let code = Field::literal(format!("tmux {line}"));
-        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
-    }
+    tmux_configs(analyzer, call);
     let words = call.fields.get(1..).unwrap_or_default();
     for command in words.split(|word| word.text == ";" || word.text == "\\;") {
-        let Some(at) = command.iter().position(|word| RUNNING.contains(&word.text.as_str())) else {
+        let Some(at) = command.iter().position(|word| TMUX_RUNNING.contains(&word.text.as_str())) else {
             continue;
         };
-        let rest = command.get(at + 1..).unwrap_or_default();
-        let arguments =
-            arguments::parse("-s= -n= -c=d -x= -y= -e= -t= -F= -f= -w= -h= -d? -l= -p= -b= -T=", rest);
-        let is_typed = |word: &&Field| !matches!(word.text.as_str(), "Enter" | "C-m" | "KPEnter" | "Space");
-        let typed: Vec<String> = arguments.operands.iter().filter(is_typed).map(Field::as_word).collect();
-        let code = match arguments.operands.as_slice() {
-            [code] => code.clone(),
-            operands if command.get(at).is_some_and(|word| word.text.starts_with("send")) => Field::literal(
-                operands.iter().filter(is_typed).map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "),
-            ),
-            _ => Field::literal(typed.join(" ")),
-        };
+        let (subcommand, rest) = (command.get(at), command.get(at + 1..).unwrap_or_default());
+        let arguments = arguments::parse(TMUX_OPTIONS, rest);
+        let sends_keys = subcommand.is_some_and(|word| word.text.starts_with("send"));
+        let code = tmux_code(&arguments.operands, sends_keys);
         analyzer.as_part(|analyzer| {
             analyzer.in_directory(arguments.values(&["-c"]), |analyzer| {
                 analyzer.subshell(|analyzer| analyzer.code(&code, "sh"));
@@ -294,6 +266,30 @@ fn tmux(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         });
     }
     analyzer.unknown_program(call.fields);
+}
+
+/// Runs the commands in the files that tmux reads when it starts.
+fn tmux_configs(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let mut texts: Vec<Field> = start_up::texts(analyzer, call.program);
+    for file in call.arguments.values(&["-f"]) {
+        if let Stream::Text(printed) = analyzer.content(file) {
+            texts.push(printed.text.clone());
+        }
+    }
+    for line in texts.iter().flat_map(|text| text.text.lines()) {
+        let code = Field::literal(format!("tmux {line}"));
+        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+    }
+}
+
+/// The shell code in the operands of a subcommand. Sent keys are typed as they are; other words are quoted.
+fn tmux_code(operands: &[Field], sends_keys: bool) -> Field {
+    if let [code] = operands {
+        return code.clone();
+    }
+    let is_typed = |word: &&Field| !matches!(word.text.as_str(), "Enter" | "C-m" | "KPEnter" | "Space");
+    let word = |word: &Field| if sends_keys { word.text.clone() } else { word.as_word() };
+    Field::literal(operands.iter().filter(is_typed).map(word).collect::<Vec<_>>().join(" "))
 }
 
 /// `screen -dm COMMAND`, `screen -X stuff TEXT`.
@@ -334,6 +330,27 @@ fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for shell in words.iter().filter_map(|word| Some(word.with(word.text.strip_prefix("SHELL=")?))) {
         analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&[shell])));
     }
+    make_variables(analyzer, call);
+    let files = makefiles(analyzer, call);
+    analyzer.in_directory(call.arguments.values(&["-C", "--directory"]), |analyzer| {
+        for code in call.arguments.values(&["-E", "--eval"]) {
+            analyzer.inline_code("make", code.shown());
+        }
+        for file in &files {
+            if file.text == "-" || is_input(file) {
+                analyzer.code_from_input("make", Language::Other);
+            } else if is_descriptor(file) {
+                analyzer.code_from_process("make", Language::Other, &[]);
+            } else {
+                analyzer.written_code(file, call.command, "make", Language::Other);
+            }
+        }
+        included_makefiles(analyzer, call.command);
+    });
+}
+
+/// `make NAME=VALUE`.
+fn make_variables(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for operand in &call.arguments.operands {
         // A makefile may run it: `make CC='gcc -O2'`.
         if let Some((_, value)) = operand.text.split_once('=')
@@ -356,30 +373,17 @@ fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.acts_by(&operand.text, call.command);
         }
     }
-    let named: Vec<Field> = call.arguments.values(&["-f", "--file", "--makefile"]).cloned().collect();
-    let files = if named.is_empty() {
-        ["GNUmakefile", "makefile", "Makefile"].map(Field::literal).to_vec()
-    } else {
-        named
-    };
-    let lists: Vec<String> = analyzer.state.exports.values("MAKEFILES").map(str::to_owned).collect();
-    let included: Vec<Field> =
-        lists.iter().flat_map(|list| list.split_whitespace()).map(Field::literal).collect();
-    analyzer.in_directory(call.arguments.values(&["-C", "--directory"]), |analyzer| {
-        for code in call.arguments.values(&["-E", "--eval"]) {
-            analyzer.inline_code("make", code.shown());
-        }
-        for file in files.iter().chain(&included) {
-            if file.text == "-" || is_input(file) {
-                analyzer.code_from_input("make", Language::Other);
-            } else if is_descriptor(file) {
-                analyzer.code_from_process("make", Language::Other, &[]);
-            } else {
-                analyzer.written_code(file, call.command, "make", Language::Other);
-            }
-        }
-        included_makefiles(analyzer, call.command);
-    });
+}
+
+/// The makefiles that are named, else the usual ones, and those in `$MAKEFILES`.
+fn makefiles(analyzer: &Analyzer<'_>, call: &Call<'_>) -> Vec<Field> {
+    let mut files: Vec<Field> = call.arguments.values(&["-f", "--file", "--makefile"]).cloned().collect();
+    if files.is_empty() {
+        files.extend(["GNUmakefile", "makefile", "Makefile"].map(Field::literal));
+    }
+    let lists = analyzer.state.exports.values("MAKEFILES");
+    files.extend(lists.flat_map(str::split_whitespace).map(Field::literal));
+    files
 }
 
 /// Files that this command wrote and that a makefile may include: other makefiles, or any file if a written makefile includes

@@ -7,7 +7,7 @@ use crate::programs::table::is_before;
 pub(crate) enum VariableUse {
     /// Code for a shell, or a program with its options, which some program runs.
     Code,
-    /// The same of programs that build. Only what is given to them counts: users' shells set none of these.
+    /// Like `Code`, but for programs that build. Only commands that set it count: users' shells do not set such variables.
     Tool,
     /// A file with code, which this program runs.
     Script(&'static str),
@@ -29,18 +29,18 @@ pub(crate) enum VariableUse {
     Function,
 }
 
-/// A variable. A `*` in its name stands for any characters; of options, they are a subcommand.
-struct Variable {
+/// A variable. A `*` in its name stands for any characters. If its value is options, these characters are a subcommand.
+struct KnownVariable {
     names: &'static [&'static str],
     usage: VariableUse,
 }
 
-const fn variables(names: &'static [&'static str], usage: VariableUse) -> Variable {
-    Variable { names, usage }
+const fn variables(names: &'static [&'static str], usage: VariableUse) -> KnownVariable {
+    KnownVariable { names, usage }
 }
 
 #[rustfmt::skip]
-const VARIABLES: &[Variable] = &[
+const VARIABLES: &[KnownVariable] = &[
     variables(&[
         "AWS_PAGER", "BAT_PAGER", "BROWSER", "BUNDLER_EDITOR", "CVSEDITOR", "CVS_RSH", "DELTA_PAGER", "EDITOR", "FCEDIT", "FZF_CTRL_T_COMMAND",
         "FZF_DEFAULT_COMMAND", "GEM_EDITOR", "GH_BROWSER", "GH_EDITOR", "GH_PAGER", "GIT_ASKPASS", "GIT_EDITOR", "GIT_EXTERNAL_DIFF", "GIT_PAGER",
@@ -124,7 +124,7 @@ pub(crate) fn usage_of(name: &str) -> Option<(VariableUse, &str)> {
         Ok(at) => return BY_NAME.get(at).map(|(_, usage)| (*usage, "")),
         Err(at) => at,
     };
-    // A `*` comes before all characters of a name, so that a name with one is among those before with the same start.
+    // A `*` sorts before all characters of a name, so a name with a `*` comes before the names with the same start.
     let start = name.get(..2)?;
     let before = BY_NAME.get(..at)?.iter().rev().take_while(|(known, _)| known.starts_with(start));
     before.into_iter().find_map(|(known, usage)| Some((*usage, matched(known, name)?)))

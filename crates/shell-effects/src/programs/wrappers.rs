@@ -194,7 +194,7 @@ fn architecture(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     wrapped(analyzer, call, &[], rest.get(length..).unwrap_or_default());
 }
 
-/// `builtin` and `command`: the shell runs its own commands itself, so that what they change stays.
+/// `builtin` and `command`: the shell runs the command itself, so its changes stay.
 pub(crate) fn in_this_shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let declares = analyzer.declares(call.rest);
     if declares {
@@ -262,10 +262,27 @@ fn env(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     });
 }
 
+/// The words of `env -S TEXT`, as far as they are read.
+#[derive(Default)]
+struct SplitWords {
+    words: Vec<Field>,
+    /// The word at hand.
+    word: Option<FieldBuilder>,
+}
+
+impl SplitWords {
+    fn push(&mut self, c: char) {
+        self.word.get_or_insert_default().quoted(c.encode_utf8(&mut [0; 4]));
+    }
+
+    fn end_word(&mut self) {
+        self.words.extend(self.word.take().map(|word| word.finish(false)));
+    }
+}
+
 /// The words of `env -S TEXT`.
 fn split_string(text: &str) -> Vec<Field> {
-    let mut words = Vec::new();
-    let mut word: Option<FieldBuilder> = None;
+    let mut split = SplitWords::default();
     let mut quote = None;
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
@@ -273,52 +290,44 @@ fn split_string(text: &str) -> Vec<Field> {
         match (quote, c) {
             (None, '\'' | '"') => {
                 quote = Some(c);
-                word.get_or_insert_default();
-                continue;
+                split.word.get_or_insert_default();
             }
-            (Some(open), c) if open == c => {
-                quote = None;
-                continue;
-            }
-            (None, '#') if word.is_none() => break,
-            (None, ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c') => {
-                words.extend(word.take().map(|word| word.finish(false)));
-                continue;
-            }
-            (Some('\''), '\\') if !matches!(next, Some('\\' | '\'')) => {}
+            (Some(open), c) if open == c => quote = None,
+            (None, '#') if split.word.is_none() => break,
+            (None, ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c') => split.end_word(),
+            (Some('\''), '\\') if !matches!(next, Some('\\' | '\'')) => split.push(c),
             (_, '\\') => {
                 chars.next();
                 match (quote, next) {
                     (_, Some('c')) => break,
-                    (None, Some('_')) => words.extend(word.take().map(|word| word.finish(false))),
-                    (_, next) => {
-                        let escaped = match next.unwrap_or('\\') {
-                            '_' => ' ',
-                            'f' => '\x0c',
-                            'n' => '\n',
-                            'r' => '\r',
-                            't' => '\t',
-                            'v' => '\x0b',
-                            other => other,
-                        };
-                        word.get_or_insert_default().quoted(escaped.encode_utf8(&mut [0; 4]));
-                    }
+                    (None, Some('_')) => split.end_word(),
+                    (_, next) => split.push(escaped(next.unwrap_or('\\'))),
                 }
-                continue;
             }
             (None | Some('"'), '$') => {
                 let name = chars.as_str().strip_prefix('{').and_then(|rest| rest.split_once('}'));
                 let (name, rest) = name.unwrap_or(("", chars.as_str()));
-                word.get_or_insert_default().unknown(&format!("${name}"), Quoting::Bare);
+                split.word.get_or_insert_default().unknown(&format!("${name}"), Quoting::Bare);
                 chars = rest.chars();
-                continue;
             }
-            _ => {}
+            _ => split.push(c),
         }
-        word.get_or_insert_default().quoted(c.encode_utf8(&mut [0; 4]));
     }
-    words.extend(word.map(|word| word.finish(false)));
-    words
+    split.end_word();
+    split.words
+}
+
+/// The character that `env -S` makes of this one after a backslash.
+fn escaped(c: char) -> char {
+    match c {
+        '_' => ' ',
+        'f' => '\x0c',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'v' => '\x0b',
+        other => other,
+    }
 }
 
 /// `sg GROUP CODE`, or ast-grep, which has the same name.
@@ -377,8 +386,8 @@ pub(crate) fn run_command_text(analyzer: &mut Analyzer<'_>, call: &Call<'_>, tex
     }
 }
 
-/// `flock FILE`: the file is made if there is none. It may also be a directory, or a number. A missing file with the name of a lock is made
-/// by whatever locks something, and stays empty.
+/// `flock FILE` makes the file if it is missing. It may also be a directory, or a number. Any program that locks something makes a
+/// file with the name of a lock, and leaves it empty.
 fn lock(analyzer: &mut Analyzer<'_>, file: &Field, command: usize) {
     analyzer.reads(file, command);
     let is_number = file.text.bytes().all(|byte| byte.is_ascii_digit());

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::programs::table;
 use crate::syntax::parser::Parser;
-use crate::syntax::quotes::{self, Index};
+use crate::syntax::quotes::{self, ArrayIndex};
 use crate::syntax::tree::{AssignedValue, Assignment, Command, CommandKind, List, ParseError, Piece, Word};
 
 /// Simple commands and functions.
@@ -113,11 +113,13 @@ impl Parser<'_> {
     fn index(&mut self) -> Result<Option<Word>, ParseError> {
         let rest = self.rest();
         let end = match quotes::index(rest) {
-            Index::Closed(end) => end,
-            Index::None => return Ok(None),
+            ArrayIndex::Closed(end) => end,
+            ArrayIndex::None => return Ok(None),
             // Some shells read it as an index, others as several words.
-            Index::Ambiguous => return self.error("an index with blanks or operators is not understood"),
-            Index::TooLong => return self.error("an index is too long"),
+            ArrayIndex::Ambiguous => {
+                return self.error("an index with blanks or operators is not understood");
+            }
+            ArrayIndex::TooLong => return self.error("an index is too long"),
         };
         let depth = self.depth + 1;
         let inner = Parser::expanded_text(rest.get(1..end).unwrap_or_default(), depth)?;
@@ -174,7 +176,7 @@ impl Parser<'_> {
         Ok(CommandKind::While { condition, body: self.body()? })
     }
 
-    /// `do …; done`, or braces, which bash accepts as well.
+    /// `do …; done`, or braces, which bash also accepts.
     fn body(&mut self) -> Result<List, ParseError> {
         self.skip_lines()?;
         if self.eat(";") {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::MAX_DEPTH;
 use crate::syntax::continuations;
-use crate::syntax::tree::{Command, CommandKind, Item, Join, List, ParseError, Pipeline, Word};
+use crate::syntax::tree::{AndOrList, Command, CommandKind, Join, List, ParseError, Pipeline, Word};
 
 /// Parses a whole script that is nested at this depth.
 pub(crate) fn parse(text: &str, depth: usize) -> Result<List, ParseError> {
@@ -190,7 +190,7 @@ impl Parser<'_> {
             if self.is_at_end_of_list() {
                 return Ok(list);
             }
-            let mut item = self.item()?;
+            let mut item = self.and_or_list()?;
             self.skip_blanks();
             let is_separated = match self.peek() {
                 Some(b'&') => {
@@ -221,7 +221,7 @@ impl Parser<'_> {
         }
     }
 
-    fn item(&mut self) -> Result<Item, ParseError> {
+    fn and_or_list(&mut self) -> Result<AndOrList, ParseError> {
         let outer = std::mem::take(&mut self.negates);
         let first = self.pipeline()?;
         let mut rest = Vec::new();
@@ -233,7 +233,7 @@ impl Parser<'_> {
                 Join::Or
             } else {
                 let negates = std::mem::replace(&mut self.negates, outer);
-                return Ok(Item { first, rest, negates, background: false });
+                return Ok(AndOrList { first, rest, negates, background: false });
             };
             self.skip_lines()?;
             rest.push((join, self.pipeline()?));

@@ -48,8 +48,9 @@ pub(crate) fn decoded(text: &str, is_echo: bool) -> String {
 
 type Chars<'a> = std::iter::Peekable<std::str::CharIndices<'a>>;
 
-fn escape(next: char, chars: &mut Chars<'_>, out: &mut Vec<u8>) {
-    let simple = match next {
+/// The byte that a character stands for after a backslash, if it is complete without more characters.
+fn simple_escape(next: char) -> Option<u8> {
+    match next {
         'a' => Some(7),
         'b' => Some(8),
         'e' | 'E' => Some(27),
@@ -60,10 +61,13 @@ fn escape(next: char, chars: &mut Chars<'_>, out: &mut Vec<u8>) {
         'v' => Some(11),
         '\\' | '\'' | '"' | '?' => u8::try_from(u32::from(next)).ok(),
         _ => None,
-    };
-    if let Some(byte) = simple {
-        out.push(byte);
-        return;
+    }
+}
+
+/// Adds what a backslash and the character after it stand for.
+fn escape(next: char, chars: &mut Chars<'_>, out: &mut Vec<u8>) {
+    if let Some(byte) = simple_escape(next) {
+        return out.push(byte);
     }
     match next {
         '0'..='7' => {
@@ -173,32 +177,32 @@ pub(crate) fn arithmetic(text: &str) -> Arithmetic {
 const MAX_INDEX: usize = 1024;
 
 /// What follows a name and `[` at the start of a command.
-pub(crate) enum Index {
+pub(crate) enum ArrayIndex {
     /// An index up to the `]` at this position, then `=` or `+=`.
     Closed(usize),
-    /// The same with blanks or operators in the index.
+    /// Like `Closed`, but the index has blanks or operators.
     Ambiguous,
-    /// No assignment.
+    /// It is not an assignment.
     None,
     /// It is not closed within [`MAX_INDEX`] bytes.
     TooLong,
 }
 
 /// Where the index at the start of a text ends.
-pub(crate) fn index(text: &str) -> Index {
+pub(crate) fn index(text: &str) -> ArrayIndex {
     let bytes = text.as_bytes();
     let mut closing: Vec<u8> = Vec::new();
     let mut is_plain = true;
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         if at > MAX_INDEX {
-            return Index::TooLong;
+            return ArrayIndex::TooLong;
         }
         match byte {
             b'\\' => at += 1,
             b'\'' | b'"' | b'`' => {
                 let rest = bytes.get(at + 1..).unwrap_or_default();
-                let Some(length) = rest.iter().position(|next| next == byte) else { return Index::None };
+                let Some(length) = rest.iter().position(|next| next == byte) else { return ArrayIndex::None };
                 at += length + 1;
             }
             b'[' => closing.push(b']'),
@@ -216,8 +220,8 @@ pub(crate) fn index(text: &str) -> Index {
         at += 1;
     }
     match bytes.get(at + 1..).unwrap_or_default() {
-        [b'=', ..] | [b'+', b'=', ..] if is_plain => Index::Closed(at),
-        [b'=', ..] | [b'+', b'=', ..] => Index::Ambiguous,
-        _ => Index::None,
+        [b'=', ..] | [b'+', b'=', ..] if is_plain => ArrayIndex::Closed(at),
+        [b'=', ..] | [b'+', b'=', ..] => ArrayIndex::Ambiguous,
+        _ => ArrayIndex::None,
     }
 }

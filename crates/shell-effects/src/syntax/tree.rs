@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use crate::Doubt;
 
-pub(crate) type List = Vec<Item>;
+pub(crate) type List = Vec<AndOrList>;
 
 /// Pipelines joined by `&&` and `||`.
 #[derive(Debug, Eq, PartialEq)]
-pub(crate) struct Item {
+pub(crate) struct AndOrList {
     pub(crate) first: Pipeline,
     pub(crate) rest: Vec<(Join, Pipeline)>,
     /// Whether `!` precedes one of the pipelines.
@@ -141,7 +141,7 @@ pub(crate) enum Piece {
 pub(crate) enum Operation {
     /// `:-`, `-`.
     Default(Word),
-    /// `:=`, `=`: the same, and the variable is set.
+    /// `:=`, `=`: like `Default`, but the variable is set.
     Assign(Word),
     /// `:+`, `+`.
     Alternative(Word),
@@ -153,9 +153,9 @@ pub(crate) enum Operation {
     All,
     /// `${name[*]}`: in quotes, one word.
     Joined,
-    /// `${name[index]}`, with what follows that.
+    /// `${name[index]}`, with the text after the index.
     Index(Word),
-    /// `${!name}`, with what follows that.
+    /// `${!name}`, with the text after the name.
     Indirect(Word),
     /// Not evaluated. Its substitutions run.
     Other(Word),

@@ -320,11 +320,7 @@ impl<'a> Parser<'a> {
     fn braces(&mut self, word: &mut Word, quoted: bool) -> Result<(), ParseError> {
         self.at += 2;
         if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'|')) {
-            self.at += 1;
-            let start = self.at;
-            let list = self.list_up_to("}")?;
-            let text = self.text.get(start..self.at - 1).unwrap_or_default().trim().to_owned();
-            word.push(Piece::Substitution { list: Rc::new(list), quoted, text });
+            word.push(self.braced_substitution(quoted)?);
             return Ok(());
         }
         let is_length = self.peek() == Some(b'#') && !matches!(self.peek_at(1), Some(b'}'));
@@ -351,9 +347,6 @@ impl<'a> Parser<'a> {
             return self.error("`}` is missing");
         }
         // The index in `${#name[index]}` is evaluated like any other.
-        let is_number = |word: &Word| {
-            word.iter().all(|piece| matches!(piece, Piece::Plain(text) if !text.contains(['=', '+', '-'])))
-        };
         if is_length && !matches!(&operation, Some(Operation::Index(index)) if !is_number(index)) {
             operation = Some(Operation::Length);
         } else if is_indirect {
@@ -361,6 +354,15 @@ impl<'a> Parser<'a> {
         }
         word.push(Piece::Parameter { name, quoted, operation });
         Ok(())
+    }
+
+    /// `${ COMMANDS; }`, after the `{`.
+    fn braced_substitution(&mut self, quoted: bool) -> Result<Piece, ParseError> {
+        self.at += 1;
+        let start = self.at;
+        let list = self.list_up_to("}")?;
+        let text = self.text.get(start..self.at - 1).unwrap_or_default().trim().to_owned();
+        Ok(Piece::Substitution { list: Rc::new(list), quoted, text })
     }
 
     fn braced_name(&mut self) -> &'a str {
@@ -416,7 +418,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Adds literal text, to the last piece if that has the same kind.
+/// Adds literal text. It extends the last piece if that has the same kind.
 pub(crate) fn push(word: &mut Word, text: &str, quoted: bool) {
     match word.last_mut() {
         Some(Piece::Quoted(last)) if quoted => last.push_str(text),
@@ -437,4 +439,9 @@ fn words_of(operation: Operation) -> Word {
         | Operation::Trim { pattern: word, .. } => word,
         Operation::Length | Operation::All | Operation::Joined => Word::new(),
     }
+}
+
+/// Whether an index has no operator that could set a variable.
+fn is_number(word: &Word) -> bool {
+    word.iter().all(|piece| matches!(piece, Piece::Plain(text) if !text.contains(['=', '+', '-'])))
 }

@@ -11,7 +11,7 @@ fn config(cases: u32) -> ProptestConfig {
 }
 
 /// Parts of commands, put together at random.
-fn soup() -> impl Strategy<Value = String> {
+fn random_shell_text() -> impl Strategy<Value = String> {
     let parts = prop::sample::select(vec![
         "cat ",
         ".env",
@@ -83,7 +83,7 @@ fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(parts, 0..40).prop_map(|parts| parts.concat())
 }
 
-/// The same word in another spelling.
+/// A word in another spelling, which means the same to a shell.
 fn spelt(word: &str, how: &[u8]) -> String {
     let mut out = String::new();
     for (c, how) in word.chars().zip(how.iter().cycle()) {
@@ -101,7 +101,7 @@ fn spelt(word: &str, how: &[u8]) -> String {
 
 #[test]
 fn any_text_is_read_without_a_panic_and_within_the_bounds() {
-    proptest!(config(cases(800, 20_000)), |(text in soup())| {
+    proptest!(config(cases(800, 20_000)), |(text in random_shell_text())| {
         let script = read(&text, Some(HOME));
         prop_assert!(script.effects.iter().all(|effect| effect.command < script.commands.len()));
         prop_assert!(script.commands.iter().all(|command| command.text == command.words.join(" ")));

@@ -25,7 +25,7 @@ impl Project {
         let file_rule = |pattern: &str, action| ToolRule {
             pattern: Some(FilePattern::new(pattern, None).unwrap().into()),
             command: None,
-            tool: Glob::new("*", Kind::Name).unwrap(),
+            tool: Glob::new("*", GlobKind::Name).unwrap(),
             ..command("unused", false, action)
         };
         let origin = RuleOrigin { key: "preventRootAdditions", ..RuleOrigin::default() };

@@ -15,7 +15,7 @@ use crate::event::{self, Blocking, EventKind};
 use crate::pattern::alternatives_of;
 use crate::text::{most_similar, nearest, quoted_list};
 use crate::yaml::{Node, Spanned};
-use shell_effects::glob::{Glob, Kind};
+use shell_effects::glob::{Glob, GlobKind};
 
 const GLOBS: &str =
     "patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash escapes the next character";
@@ -478,7 +478,7 @@ pub(super) fn of_command(key: &str) -> Option<&'static str> {
 pub(super) fn pattern_help(pattern: &str) -> String {
     if pattern.contains('|')
         && let Some(glob) = alternatives_of(pattern)
-        && Glob::check(&glob, Kind::Name).is_ok()
+        && Glob::check(&glob, GlobKind::Name).is_ok()
     {
         return format!("write {glob:?}");
     }

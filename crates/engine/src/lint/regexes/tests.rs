@@ -1,5 +1,5 @@
 use conclaude_core::file_pattern::{FilePattern, Location};
-use shell_effects::glob::{Glob, Kind};
+use shell_effects::glob::{Glob, GlobKind};
 
 use crate::lint::tests::remarked;
 
@@ -7,13 +7,13 @@ use crate::lint::tests::remarked;
 struct Place {
     config: fn(&str) -> String,
     around: (&'static str, &'static str),
-    kind: Kind,
+    kind: GlobKind,
 }
 
 const UNEDITABLE: Place = Place {
     config: |pattern| format!("preToolUse: {{uneditableFiles: [{pattern}]}}"),
     around: ("", ""),
-    kind: Kind::Path,
+    kind: GlobKind::Path,
 };
 const COMMAND: Place = Place {
     config: |pattern| {
@@ -22,23 +22,23 @@ const COMMAND: Place = Place {
         )
     },
     around: ("", ""),
-    kind: Kind::Name,
+    kind: GlobKind::Name,
 };
 const TOOL: Place = Place {
     config: |pattern| format!("preToolUse: {{toolUsageValidation: [{{tool: {pattern}, action: block}}]}}"),
     around: ("", ""),
-    kind: Kind::Name,
+    kind: GlobKind::Name,
 };
 const DENY: Place = Place {
     config: |pattern| format!("permissionRequest: {{deny: [{pattern}]}}"),
     around: ("Bash(", ")"),
-    kind: Kind::Name,
+    kind: GlobKind::Name,
 };
-const DENY_FILE: Place = Place { around: ("Read(", ")"), kind: Kind::Path, ..DENY };
+const DENY_FILE: Place = Place { around: ("Read(", ")"), kind: GlobKind::Path, ..DENY };
 const AGENT: Place = Place {
     config: |pattern| format!("subagentStop: {{commands: {{'*': [{{run: x, agent: {pattern}}}]}}}}"),
     around: ("", ""),
-    kind: Kind::Name,
+    kind: GlobKind::Name,
 };
 
 #[test]
@@ -81,7 +81,7 @@ fn what_is_suggested_has_no_warning_and_matches_what_the_regular_expression_mean
         let written = written.replace(r"\\", r"\");
         let glob = written.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
         let glob = glob.unwrap_or_else(|| panic!("{remark}"));
-        let matches = if place.kind == Kind::Path {
+        let matches = if place.kind == GlobKind::Path {
             let file = Location {
                 absolute: format!("/p/{meant}"),
                 relative: Some(meant.into()),
@@ -89,7 +89,7 @@ fn what_is_suggested_has_no_warning_and_matches_what_the_regular_expression_mean
             };
             FilePattern::new(glob, None).unwrap().covers(&file)
         } else {
-            Glob::new(glob, Kind::Name).unwrap().matches_long(meant)
+            Glob::new(glob, GlobKind::Name).unwrap().matches_long(meant)
         };
         assert!(matches, "{glob} does not match {meant}: {remark}");
     }

@@ -19,15 +19,13 @@ fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The tokens of a code. None where it is not certain what is a text.
+/// The tokens of a code. `None` if it is not certain what is a text.
 pub(in crate::programs) fn tokens(kind: SourceLanguage, code: &str) -> Option<Vec<Token<'_>>> {
     // Documentation in the code.
     let has_pages = matches!(kind, SourceLanguage::Perl | SourceLanguage::Ruby);
-    if has_pages && code.lines().any(|line| line.starts_with('=')) {
-        return None;
-    }
+    let is_page = has_pages && code.lines().any(|line| line.starts_with('='));
     // Only some languages end a line here.
-    if code.contains('\r') {
+    if is_page || code.contains('\r') {
         return None;
     }
     let mut tokens = Vec::new();

@@ -9,7 +9,7 @@ use crate::programs::arguments::{self, Call};
 use crate::programs::files;
 use crate::programs::patches::{self, PatchNames};
 use crate::programs::table;
-use crate::{Access, Brought, Extent, Target};
+use crate::{Access, AdditionalFiles, Extent, Target};
 
 /// Options of `git apply` and `git am` that do not change which files they modify.
 #[rustfmt::skip]
@@ -81,12 +81,12 @@ impl GitCall {
             if has_other_index(analyzer) {
                 extent = Extent { tracked: true, only_changed: false, untracks: true, ..extent };
             }
-            // What this script took out of the index is untracked by now.
+            // Files that this script took out of the index are untracked now.
             for path in analyzer.untracked() {
                 analyzer.touch_tree(Access::Delete, &path, self.command);
             }
         }
-        // What is not known may be an option.
+        // An unknown word may be an option.
         if let Some(command) = analyzer.command_mut(self.command)
             && command.unknown.is_empty()
         {
@@ -200,9 +200,10 @@ impl GitCall {
     pub(super) fn checkout_index(&self, analyzer: &mut Analyzer<'_>) {
         match self.arguments.value(&["--prefix"]) {
             Some(prefix) => {
-                let brings = Brought { directory: true, names: false };
-                analyzer
-                    .bringing(brings, |analyzer| analyzer.touch_tree(Access::Write, prefix, self.command));
+                let brings = AdditionalFiles { directory: true, names: false };
+                analyzer.with_additional_files(brings, |analyzer| {
+                    analyzer.touch_tree(Access::Write, prefix, self.command)
+                });
             }
             None => self.write_work_tree(analyzer),
         }
@@ -324,8 +325,10 @@ impl GitCall {
         self.connects(analyzer);
         self.settings(analyzer);
         for directory in self.arguments.values(&["--separate-git-dir"]) {
-            let brings = Brought { directory: true, names: false };
-            analyzer.bringing(brings, |analyzer| analyzer.touch(Access::Write, directory, self.command));
+            let brings = AdditionalFiles { directory: true, names: false };
+            analyzer.with_additional_files(brings, |analyzer| {
+                analyzer.touch(Access::Write, directory, self.command)
+            });
         }
         self.arguments.values(&["--template"]).for_each(|template| analyzer.template(template));
         let named: Vec<Field> = analyzer.state.exports.values("GIT_DIR").map(file_of).collect();
@@ -335,8 +338,7 @@ impl GitCall {
         self.directory(analyzer);
     }
 
-    /// The directory that a subcommand makes.
-    /// Another branch may be checked out in another directory, whose files then differ from it.
+    /// The directory that a subcommand makes. Another branch may be checked out in another directory, whose files then differ from it.
     pub(super) fn changes_branch(&self, analyzer: &mut Analyzer<'_>) {
         let operands = &self.arguments.operands;
         let Some(name) = operands.first().filter(|name| name.text != "HEAD") else { return };
@@ -379,12 +381,14 @@ impl GitCall {
             }
             _ => return,
         };
-        let brings = Brought { directory: self.subcommand != "init", names: false };
-        analyzer.bringing(brings, |analyzer| analyzer.touch(Access::MakeDirectory, &directory, self.command));
+        let brings = AdditionalFiles { directory: self.subcommand != "init", names: false };
+        analyzer.with_additional_files(brings, |analyzer| {
+            analyzer.touch(Access::MakeDirectory, &directory, self.command)
+        });
     }
 }
 
-/// Whether what git tracks may be something else than before the script.
+/// Whether git may track other files than before the script.
 fn has_other_index(analyzer: &mut Analyzer<'_>) -> bool {
     analyzer.has_other_index
         || analyzer.state.get("GIT_INDEX_FILE").is_some()

@@ -55,7 +55,7 @@ impl GitCall {
         }
     }
 
-    /// Shown files: after `--`, or any operand, where `REVISION:PATH` names one as well.
+    /// Shown files: after `--`, or any operand. `REVISION:PATH` also names a file.
     pub(super) fn shown(&self, analyzer: &mut Analyzer<'_>) {
         self.outputs(analyzer);
         for operand in self.paths().unwrap_or(&self.arguments.operands) {
@@ -85,7 +85,7 @@ impl GitCall {
         }
     }
 
-    /// `cat-file`. Its input may name objects as well.
+    /// `cat-file`. Its input may also name objects.
     pub(super) fn objects(&self, analyzer: &mut Analyzer<'_>) {
         self.shown(analyzer);
         if !self.arguments.flags.iter().any(|(flag, _)| flag.starts_with("--batch")) {
@@ -99,7 +99,7 @@ impl GitCall {
         }
     }
 
-    /// `add`: with `-f`, ignored files are copied as well.
+    /// `add`: with `-f`, it also copies ignored files.
     pub(super) fn add(&self, analyzer: &mut Analyzer<'_>) {
         if self.arguments.has(&["-f", "--force"]) {
             self.arguments.operands.iter().for_each(|file| analyzer.reads(file, self.command));

@@ -5,11 +5,11 @@ use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::Field;
-use crate::programs::inline_calls::texts::literal;
+use crate::programs::inline_calls::text_arguments::literal;
 use crate::programs::inline_calls::{InlineCall, MAX_CALLS};
 use crate::programs::languages::SourceLanguage;
 
-/// Longer texts are no commands.
+/// A longer text is not a command.
 const MAX_TEXT: usize = 16 << 10;
 
 /// The texts of a code, and each list of them. Perl has quotes of its own: `q(…)`.
@@ -98,8 +98,8 @@ pub(crate) fn piped_name(name: &Field) -> Option<Field> {
     if code.is_empty() || code == "-" { None } else { Some(name.with(code)) }
 }
 
-/// Compares each text with rules for commands, also the values that the code is given. What they would do to files does not count,
-/// except to those that a pattern matches: the code names other files itself.
+/// Compares each text, and each value that the code gets, with rules for commands. Their effects on files do not count, except on
+/// files that a pattern matches: the code names other files itself.
 pub(super) fn run(
     analyzer: &mut Analyzer<'_>,
     language: Option<SourceLanguage>,

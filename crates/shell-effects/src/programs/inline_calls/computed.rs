@@ -15,7 +15,7 @@ use crate::percent::percent_decoded;
 const MAX_TOKENS: usize = 20_000;
 /// Texts that are made of each other need a round each.
 const MAX_ROUNDS: usize = 6;
-/// Longer texts are no names and no commands.
+/// A longer text is neither a name nor a command.
 const MAX_TEXT: usize = 16 << 10;
 /// Variables with longer texts are not replaced by them.
 const MAX_VALUE: usize = 512;
@@ -26,7 +26,7 @@ const MAX_TOTAL: usize = 256 << 10;
 
 /// What code computes.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Computed {
+pub(crate) struct ComputedTexts {
     /// Texts that are not in the code as they are.
     pub(crate) texts: Vec<String>,
     /// Patterns whose matches the code asks for.
@@ -40,7 +40,7 @@ pub(crate) struct Computed {
 }
 
 /// What code computes, as far as it can be known without running it.
-pub(crate) fn computed(code: &str) -> Computed {
+pub(crate) fn computed(code: &str) -> ComputedTexts {
     let mut found = of_code(code);
     // Texts may be code, and addresses of files.
     for text in tokens(code, 0).iter().filter_map(Token::text) {
@@ -55,7 +55,7 @@ pub(crate) fn computed(code: &str) -> Computed {
     found
 }
 
-fn of_code(code: &str) -> Computed {
+fn of_code(code: &str) -> ComputedTexts {
     let mut items = tokens(code, 0);
     let written: HashSet<String> = items.iter().filter_map(Token::text).map(str::to_owned).collect();
     let mut is_cut = false;
@@ -79,7 +79,7 @@ fn of_code(code: &str) -> Computed {
     let mut patterns = patterns(&items);
     patterns.extend(listed(&items, &["fsdir"], SQL_READING));
     let removed = listed(&items, WALKING, DELETING);
-    Computed { texts, patterns, removed, opens_hidden: opens_hidden(&items), is_cut }
+    ComputedTexts { texts, patterns, removed, opens_hidden: opens_hidden(&items), is_cut }
 }
 
 /// What names were last set to.
@@ -262,7 +262,7 @@ const DELETING: &[&str] = &["renameSync", "rmSync", "rmdirSync", "rmtree", "unli
 /// What gives the contents of the files that sqlite lists: `select data from fsdir('.')`.
 const SQL_READING: &[&str] = &["data", "readfile"];
 
-/// Patterns of the files in the directories that code lists by one of these functions, if it uses another one besides.
+/// Patterns of the files in the directories that code lists by one of the first functions, if it also uses one of the others.
 fn listed(items: &[Token], listing: &[&str], using: &[&str]) -> Vec<String> {
     // `remove` alone is also a method of lists.
     let is_owned = |part: &[Token]| {

@@ -1,7 +1,7 @@
 //! Commands in a special notation: recipes of make, backticks, pipes of awk.
 
 use crate::analysis::field::Field;
-use crate::programs::inline_calls::texts::literal;
+use crate::programs::inline_calls::text_arguments::literal;
 use crate::programs::inline_calls::{InlineCall, is_part};
 
 /// For the variables of a makefile, this much text is looked at.

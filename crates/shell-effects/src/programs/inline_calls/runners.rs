@@ -24,7 +24,7 @@ pub(super) enum RunnerArguments {
     Words,
     /// A program, and then the words of a command including its name.
     NameAndWords,
-    /// The same after a mode.
+    /// A mode, and then like `NameAndWords`.
     ModeNameAndWords,
     /// The operands of this command.
     Operands(&'static [&'static str]),

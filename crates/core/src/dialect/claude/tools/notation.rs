@@ -10,7 +10,7 @@ use super::{
 use crate::dialect::claude::agents;
 use crate::file_pattern::FilePattern;
 use crate::pattern::{Pattern, alternatives_of};
-use shell_effects::glob::{Glob, GlobError, Kind};
+use shell_effects::glob::{Glob, GlobError, GlobKind};
 
 /// A glob over the tool's name, and what is compared of its input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl ToolPattern {
             ToolInputPattern::Command { glob: pattern, .. }
             | ToolInputPattern::Domain(pattern)
             | ToolInputPattern::Field { glob: pattern, .. } => {
-                Glob::new(pattern, Kind::Name)?;
+                Glob::new(pattern, GlobKind::Name)?;
             }
             ToolInputPattern::File { pattern, .. } => {
                 FilePattern::of_rule(pattern, None)?;
@@ -152,7 +152,8 @@ impl ToolPattern {
             (_, Some(server)) => Some(format!("{server},{server}__*")),
             _ => None,
         };
-        several.map_or_else(|| Ok(self.tool.clone()), |names| Glob::new(&format!("{{{names}}}"), Kind::Name))
+        several
+            .map_or_else(|| Ok(self.tool.clone()), |names| Glob::new(&format!("{{{names}}}"), GlobKind::Name))
     }
 
     pub fn is_about_files(&self) -> bool {
@@ -209,7 +210,7 @@ fn tool_glob(text: &str) -> Result<Glob, NotationError> {
             }
         }
     }
-    Ok(Glob::new(current_name(text), Kind::Name)?)
+    Ok(Glob::new(current_name(text), GlobKind::Name)?)
 }
 
 fn input(tool: &str, inner: &str) -> Result<ToolInputPattern, NotationError> {

@@ -62,7 +62,8 @@ pub(super) fn folders(root: &Path, patterns: &[String], file: &str) -> Vec<Strin
     found.dedup();
     let is_excluded = |folder: &str| {
         without.iter().filter_map(|pattern| pattern.get(1..)).any(|pattern| {
-            let glob = Glob::new(pattern.trim_start_matches("./").trim_end_matches('/'), glob::Kind::Path);
+            let glob =
+                Glob::new(pattern.trim_start_matches("./").trim_end_matches('/'), glob::GlobKind::Path);
             glob.is_ok_and(|glob| glob.matches(folder) == Some(true))
         })
     };
@@ -84,7 +85,7 @@ fn expand(root: &Path, folder: &str, parts: &[&str], found: &mut Vec<String>) {
             subfolders(root, folder).iter().for_each(|name| expand(root, &below(name), parts, found));
         }
     } else if part.contains(['*', '?', '[', '{']) {
-        let Ok(glob) = Glob::new(part, glob::Kind::Path) else { return };
+        let Ok(glob) = Glob::new(part, glob::GlobKind::Path) else { return };
         let names = subfolders(root, folder);
         let names = names.iter().filter(|name| glob.matches(name) == Some(true));
         names.for_each(|name| expand(root, &below(name), rest, found));

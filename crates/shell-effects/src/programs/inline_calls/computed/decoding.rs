@@ -2,8 +2,8 @@
 
 use crate::percent::percent_decoded;
 
-/// What a function makes of a text, and whatever it is told besides. `None` if it is not one of these.
-pub(super) fn applied(function: &str, text: &str, more: &[&str]) -> Option<String> {
+/// What a decoding function makes of a text; `more` are its other arguments. `None` for other functions.
+pub(super) fn decoded(function: &str, text: &str, more: &[&str]) -> Option<String> {
     let encoding = more.first().copied().unwrap_or_default();
     match function {
         "b64decode" | "atob" | "base64_decode" | "decode_base64" | "urlsafe_b64decode" | "decode64"

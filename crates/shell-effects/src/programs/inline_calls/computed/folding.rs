@@ -2,38 +2,38 @@
 //! as long as it is a known operation.
 
 use super::MAX_TEXT;
-use super::decoding::applied;
+use super::decoding::decoded;
 use super::tokens::Token;
 
 /// More arguments are not looked at.
 const MAX_ARGUMENTS: usize = 600;
 
 #[derive(Clone, Debug)]
-enum Value {
+enum FoldedValue {
     Text(String),
     Number(u32),
 }
 
-impl Value {
-    fn of(token: &Token) -> Option<Value> {
+impl FoldedValue {
+    fn of(token: &Token) -> Option<FoldedValue> {
         match token {
-            Token::Text { text, .. } => Some(Value::Text(text.clone())),
-            Token::Number(number) => Some(Value::Number(*number)),
+            Token::Text { text, .. } => Some(FoldedValue::Text(text.clone())),
+            Token::Number(number) => Some(FoldedValue::Number(*number)),
             _ => None,
         }
     }
 
     fn shown(&self) -> String {
         match self {
-            Value::Text(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
+            FoldedValue::Text(text) => text.clone(),
+            FoldedValue::Number(number) => number.to_string(),
         }
     }
 
     fn text(&self) -> Option<&str> {
         match self {
-            Value::Text(text) => Some(text),
-            Value::Number(_) => None,
+            FoldedValue::Text(text) => Some(text),
+            FoldedValue::Number(_) => None,
         }
     }
 }
@@ -76,7 +76,7 @@ fn reduced(out: &[Token], rest: &[Token]) -> Option<(usize, String)> {
                 if rest.first() != Some(&Token::Sign('(')) =>
             {
                 let word = if matches!(name.as_str(), "reverse" | "downcase" | "strip" | "chomp") {
-                    applied(name, text, &[])
+                    decoded(name, text, &[])
                 } else {
                     None
                 };
@@ -106,7 +106,7 @@ fn joined(out: &[Token], rest: &[Token]) -> Option<(usize, String)> {
     // What follows belongs to the last text alone.
     let binds = matches!(rest, [Token::Sign('.'), Token::Name(_), ..] | [Token::Sign('[' | '%'), ..]);
     let (last, before) = out.split_last()?;
-    let last = Value::of(last)?;
+    let last = FoldedValue::of(last)?;
     if let [.., Token::Text { text, .. }, Token::Sign('%')] = before {
         return Some((out.len() - 3, formatted(text, &[last])?));
     }
@@ -117,7 +117,7 @@ fn joined(out: &[Token], rest: &[Token]) -> Option<(usize, String)> {
     // `x'2e656e76'` of SQL.
     if let [.., Token::Name(name)] = before {
         let is_hex = name.eq_ignore_ascii_case("x") && !last.is_empty();
-        return if is_hex { Some((out.len() - 2, applied("fromhex", last, &[])?)) } else { None };
+        return if is_hex { Some((out.len() - 2, decoded("fromhex", last, &[])?)) } else { None };
     }
     let (start, text, between) = match before {
         [.., Token::Text { text, .. }] => (out.len() - 2, text, ""),
@@ -161,9 +161,9 @@ fn is_chr(out: &[Token]) -> bool {
 }
 
 /// The values of a list: `'a', 'b'`, and `['a', 'b']`.
-fn values(tokens: &[Token]) -> Option<Vec<Value>> {
+fn values(tokens: &[Token]) -> Option<Vec<FoldedValue>> {
     let value = |part: &[Token]| match part {
-        [one] | [Token::Name(_), Token::Sign('='), one] => Value::of(one),
+        [one] | [Token::Name(_), Token::Sign('='), one] => FoldedValue::of(one),
         _ => None,
     };
     let is_bracket = |token: &&Token| matches!(token, Token::Sign('[' | ']' | '(' | ')'));
@@ -207,7 +207,7 @@ fn called(out: &[Token]) -> Option<(usize, String)> {
             let list = out.get(..open - 2)?;
             let start = opening(list, '[')?;
             let parts = self::values(list.get(start + 1..list.len() - 1)?)?;
-            let separator = values.first().map_or(",".to_owned(), Value::shown);
+            let separator = values.first().map_or(",".to_owned(), FoldedValue::shown);
             Some((start, texts(&parts).join(&separator)))
         }
         [.., Token::Name(name)] => {
@@ -223,26 +223,26 @@ fn called(out: &[Token]) -> Option<(usize, String)> {
         }
         [.., Token::Sign(')' | ']') | Token::Text { .. }] => None,
         _ => match values.as_slice() {
-            [Value::Text(text)] => Some((open, text.clone())),
+            [FoldedValue::Text(text)] => Some((open, text.clone())),
             _ => None,
         },
     }
 }
 
-fn texts(values: &[Value]) -> Vec<String> {
-    values.iter().map(Value::shown).collect()
+fn texts(values: &[FoldedValue]) -> Vec<String> {
+    values.iter().map(FoldedValue::shown).collect()
 }
 
-fn characters(values: &[Value]) -> Option<String> {
-    let one = |value: &Value| match value {
-        Value::Number(number) => char::from_u32(*number),
-        Value::Text(_) => None,
+fn characters(values: &[FoldedValue]) -> Option<String> {
+    let one = |value: &FoldedValue| match value {
+        FoldedValue::Number(number) => char::from_u32(*number),
+        FoldedValue::Text(_) => None,
     };
     if values.is_empty() { None } else { values.iter().map(one).collect() }
 }
 
 /// The result of a function.
-fn function(name: &str, owner: &str, values: &[Value]) -> Option<String> {
+fn function(name: &str, owner: &str, values: &[FoldedValue]) -> Option<String> {
     let (first, more) = values.split_first()?;
     let texts_of_more = texts(more);
     let more_texts: Vec<&str> = texts_of_more.iter().map(String::as_str).collect();
@@ -261,34 +261,36 @@ fn function(name: &str, owner: &str, values: &[Value]) -> Option<String> {
         "printf" | "sprintf" => formatted(first.text()?, more),
         "pack" => match (first.text()?, more) {
             ("C*" | "U*" | "c*" | "W*", codes) => characters(codes),
-            (encoding, [text]) => applied("pack", text.text()?, &[encoding]),
+            (encoding, [text]) => decoded("pack", text.text()?, &[encoding]),
             _ => None,
         },
         "Path" | "PurePath" | "Pathname" | "File" if more.is_empty() => first.text().map(str::to_owned),
         "Path" => Some(texts(values).join("/")),
-        _ => applied(name, first.text()?, &more_texts),
+        _ => decoded(name, first.text()?, &more_texts),
     }
 }
 
 /// The result of a method of a text.
-fn method(name: &str, text: &str, values: &[Value]) -> Option<String> {
+fn method(name: &str, text: &str, values: &[FoldedValue]) -> Option<String> {
     let texts = texts(values);
     let arguments: Vec<&str> = texts.iter().map(String::as_str).collect();
     match (name, values) {
         // The characters, which are joined again.
-        ("split" | "chars" | "toList", [] | [Value::Text(_)]) if arguments.concat().is_empty() => {
+        ("split" | "chars" | "toList", [] | [FoldedValue::Text(_)]) if arguments.concat().is_empty() => {
             Some(text.to_owned())
         }
-        ("join", [Value::Text(separator)]) if separator.is_empty() => Some(text.to_owned()),
+        ("join", [FoldedValue::Text(separator)]) if separator.is_empty() => Some(text.to_owned()),
         ("join", [_, _, ..]) => Some(arguments.join(text)),
-        ("join", [Value::Text(only)]) if !text.is_empty() => Some(only.clone()),
+        ("join", [FoldedValue::Text(only)]) if !text.is_empty() => Some(only.clone()),
         ("format", _) => formatted(text, values),
-        ("slice" | "substring" | "substr", [Value::Number(from)]) => part(text, *from, None),
-        ("slice" | "substring", [Value::Number(from), Value::Number(to)]) => part(text, *from, Some(*to)),
-        ("substr", [Value::Number(from), Value::Number(count)]) => {
+        ("slice" | "substring" | "substr", [FoldedValue::Number(from)]) => part(text, *from, None),
+        ("slice" | "substring", [FoldedValue::Number(from), FoldedValue::Number(to)]) => {
+            part(text, *from, Some(*to))
+        }
+        ("substr", [FoldedValue::Number(from), FoldedValue::Number(count)]) => {
             part(text, *from, Some(from.saturating_add(*count)))
         }
-        _ => applied(name, text, &arguments),
+        _ => decoded(name, text, &arguments),
     }
 }
 
@@ -320,7 +322,7 @@ fn indexed(out: &[Token]) -> Option<(usize, String)> {
 }
 
 /// A text with `%s`, `%c` and `{}` replaced by values.
-fn formatted(text: &str, values: &[Value]) -> Option<String> {
+fn formatted(text: &str, values: &[FoldedValue]) -> Option<String> {
     let mut made = String::new();
     let mut values = values.iter();
     let mut rest = text;
@@ -337,8 +339,8 @@ fn formatted(text: &str, values: &[Value]) -> Option<String> {
         match (kind, kind == '%') {
             (_, true) => made.push('%'),
             ('c', _) => match values.next()? {
-                Value::Number(number) => made.push(char::from_u32(*number)?),
-                Value::Text(text) => made.push_str(text),
+                FoldedValue::Number(number) => made.push(char::from_u32(*number)?),
+                FoldedValue::Text(text) => made.push_str(text),
             },
             ('s' | 'd' | 'r' | 'i', _) => made.push_str(&values.next()?.shown()),
             _ => return None,

@@ -2,7 +2,7 @@
 
 use super::NAMED_CHARACTER;
 use crate::programs::inline_calls::is_part;
-use crate::programs::inline_calls::texts::literal;
+use crate::programs::inline_calls::text_arguments::literal;
 
 /// Expressions in texts in expressions are read this deep.
 const MAX_DEPTH: usize = 3;

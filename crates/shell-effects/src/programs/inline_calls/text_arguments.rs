@@ -7,15 +7,15 @@ use crate::programs::inline_calls::is_part;
 
 /// The arguments of a call, as far as they are texts. Named arguments and other values at the end are left out.
 #[derive(Default)]
-pub(super) struct Arguments {
+pub(super) struct TextArguments {
     pub(super) words: Vec<Field>,
     /// Whether the first one is a list of words.
     pub(super) is_list: bool,
 }
 
-impl Arguments {
-    pub(super) fn read(mut rest: &str) -> Arguments {
-        let mut arguments = Arguments::default();
+impl TextArguments {
+    pub(super) fn read(mut rest: &str) -> TextArguments {
+        let mut arguments = TextArguments::default();
         let mut word: Option<FieldBuilder> = None;
         let (mut depth, mut is_named) = (0_usize, false);
         while let Some(c) = rest.chars().next() {
@@ -36,10 +36,7 @@ impl Arguments {
                     rest = after_bracket(rest);
                 }
                 ',' | ']' | ')' | '}' | ';' | '\n' => {
-                    let word = word.take().map(|word| word.finish(false));
-                    if !is_named {
-                        arguments.words.extend(word);
-                    }
+                    arguments.add(word.take(), is_named);
                     is_named = false;
                     let closes = matches!(c, ']' | ')' | '}');
                     let ends = c == ';' || c == '\n' && depth == 0 && !arguments.words.is_empty();
@@ -48,10 +45,7 @@ impl Arguments {
                     }
                     depth -= usize::from(closes);
                 }
-                '=' | ':' => {
-                    is_named = true;
-                    word = None;
-                }
+                '=' | ':' => (word, is_named) = (None, true),
                 c if c.is_whitespace() => {}
                 _ => {
                     rest = rest.trim_start_matches(|c: char| is_part(c) || c == '.');
@@ -59,14 +53,22 @@ impl Arguments {
                 }
             }
         }
+        arguments.add(word, is_named);
+        arguments.without_callback()
+    }
+
+    fn add(&mut self, word: Option<FieldBuilder>, is_named: bool) {
         if !is_named {
-            arguments.words.extend(word.map(|word| word.finish(false)));
+            self.words.extend(word.map(|word| word.finish(false)));
         }
-        // The texts are followed by a callback or options.
-        while arguments.words.len() > 1 && arguments.words.last().is_some_and(is_wholly_unknown) {
-            arguments.words.pop();
+    }
+
+    /// The texts are followed by a callback or options.
+    fn without_callback(mut self) -> TextArguments {
+        while self.words.len() > 1 && self.words.last().is_some_and(is_wholly_unknown) {
+            self.words.pop();
         }
-        arguments
+        self
     }
 }
 

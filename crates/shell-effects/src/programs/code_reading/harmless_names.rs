@@ -1,7 +1,7 @@
 //! What code that only reads files may call.
 
 /// The words and functions of a language that change no file.
-pub(super) struct Harmless {
+pub(super) struct HarmlessNames {
     /// Words of the language, which a parenthesis may follow.
     pub(super) words: &'static [&'static str],
     /// Functions, which are only called.
@@ -13,7 +13,7 @@ pub(super) struct Harmless {
 }
 
 #[rustfmt::skip]
-pub(super) const PYTHON: Harmless = Harmless {
+pub(super) const PYTHON: HarmlessNames = HarmlessNames {
     words: &["and", "assert", "elif", "else", "for", "if", "in", "is", "not", "or", "return", "while", "with"],
     functions: &[
         "Counter", "all", "any", "bool", "defaultdict", "dict", "enumerate", "float", "int", "isinstance", "len", "list", "max", "min", "open", "print", "range", "repr",
@@ -35,7 +35,7 @@ pub(super) const PYTHON: Harmless = Harmless {
 };
 
 #[rustfmt::skip]
-pub(super) const JAVASCRIPT: Harmless = Harmless {
+pub(super) const JAVASCRIPT: HarmlessNames = HarmlessNames {
     words: &["const", "else", "false", "for", "if", "in", "let", "null", "of", "true", "typeof", "undefined", "var"],
     functions: &["Number", "String", "parseInt", "require"],
     methods: &[
@@ -49,7 +49,7 @@ pub(super) const JAVASCRIPT: Harmless = Harmless {
 };
 
 #[rustfmt::skip]
-pub(super) const PERL: Harmless = Harmless {
+pub(super) const PERL: HarmlessNames = HarmlessNames {
     words: &["and", "else", "elsif", "for", "foreach", "if", "last", "my", "next", "not", "or", "unless", "while"],
     functions: &["chomp", "defined", "join", "keys", "lc", "length", "print", "printf", "scalar", "split", "uc", "values"],
     methods: &[],
@@ -57,7 +57,7 @@ pub(super) const PERL: Harmless = Harmless {
 };
 
 #[rustfmt::skip]
-pub(super) const RUBY: Harmless = Harmless {
+pub(super) const RUBY: HarmlessNames = HarmlessNames {
     words: &["and", "else", "end", "false", "if", "nil", "not", "or", "true", "unless"],
     functions: &["p", "print", "puts", "require"],
     methods: &[
@@ -68,7 +68,7 @@ pub(super) const RUBY: Harmless = Harmless {
 };
 
 #[rustfmt::skip]
-pub(super) const PHP: Harmless = Harmless {
+pub(super) const PHP: HarmlessNames = HarmlessNames {
     words: &["as", "echo", "else", "elseif", "false", "foreach", "if", "null", "print", "true", "while"],
     functions: &[
         "array_keys", "array_values", "count", "explode", "file_get_contents", "implode", "isset", "json_decode", "json_encode", "print_r", "strlen",
@@ -79,7 +79,7 @@ pub(super) const PHP: Harmless = Harmless {
 };
 
 #[rustfmt::skip]
-pub(super) const AWK: Harmless = Harmless {
+pub(super) const AWK: HarmlessNames = HarmlessNames {
     words: &["else", "for", "if", "in", "print", "printf", "while"],
     functions: &["gsub", "index", "length", "match", "split", "sprintf", "sub", "substr", "tolower", "toupper"],
     methods: &[],
