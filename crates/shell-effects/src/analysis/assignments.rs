@@ -95,9 +95,8 @@ impl Analyzer<'_> {
             Value::Array(fields) => fields,
             Value::Unknown => return,
         };
-        let hidden =
-            fields.iter().filter(|field| field.is_literal() && side_effects::is_evaluated(&field.text));
-        let texts: Vec<String> = hidden.map(|field| field.text.clone()).collect();
+        let texts: Vec<String> = fields.iter().map(|field| as_code(field).into_owned()).collect();
+        let texts = texts.into_iter().filter(|text| side_effects::is_evaluated(text));
         for text in texts {
             self.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.evaluate(&text)));
         }

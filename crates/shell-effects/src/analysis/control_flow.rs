@@ -201,13 +201,16 @@ impl Analyzer<'_> {
         self.jumps.returns = outer;
     }
 
-    /// Defined functions that no command calls may be called in ways that we do not see.
+    /// Defined functions that no command calls may be called in ways that we do not see. So may those that they define.
     fn uncalled_functions(&mut self) {
-        for (body, state) in std::mem::take(&mut self.functions.defined) {
-            if !self.functions.called.contains(&body) {
-                let disk = self.state.disk.clone();
-                self.state = State { positional: None, disk, ..state };
-                self.unordered(|analyzer| analyzer.command(&body.0));
+        while !self.functions.defined.is_empty() {
+            for (body, state) in std::mem::take(&mut self.functions.defined) {
+                if !self.functions.called.contains(&body) {
+                    let disk = self.state.disk.clone();
+                    self.state = State { positional: None, disk, ..state };
+                    self.functions.called.push(body.clone());
+                    self.unordered(|analyzer| analyzer.command(&body.0));
+                }
             }
         }
     }

@@ -21,7 +21,7 @@ impl Analyzer<'_> {
         if !self.work(EVALUATION_WORK + text.len()) {
             return;
         }
-        match Parser::expanded_text(text, self.scope.depth + 1) {
+        match Parser::expanded_value(text, self.scope.depth + 1) {
             Ok(word) => self.deeper(|analyzer| analyzer.substitutions(&word)),
             Err(error) => self.doubt(error.into()),
         }
@@ -33,7 +33,7 @@ impl Analyzer<'_> {
             return Vec::new();
         }
         let mut fields = Vec::new();
-        match Parser::expanded_text(text, self.scope.depth + 1) {
+        match Parser::expanded_value(text, self.scope.depth + 1) {
             Ok(word) => self.deeper(|analyzer| fields = analyzer.fields(&word)),
             Err(error) => self.doubt(error.into()),
         }

@@ -1,6 +1,7 @@
 //! Simple commands: which program it is, and what follows from that.
 
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::code::as_code;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
 use crate::analysis::state::State;
@@ -304,8 +305,8 @@ impl Analyzer<'_> {
     /// The variables that the arguments of a builtin name, and the array indexes that it evaluates.
     fn builtin_variables(&mut self, program: &Program, fields: &[Field]) {
         if program.builtin.evaluates {
-            let words = fields.iter().skip(1).filter(|field| field.is_literal() && is_evaluated(&field.text));
-            words.for_each(|word| self.evaluate(&word.text));
+            let words = fields.iter().skip(1).map(as_code).filter(|word| is_evaluated(word));
+            words.for_each(|word| self.evaluate(&word));
         }
         let sets = match program.builtin.sets {
             AssignedVariables::Nothing => program.builtin.declares,

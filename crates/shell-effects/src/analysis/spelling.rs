@@ -126,10 +126,8 @@ fn may_print_sign(text: &str) -> bool {
 
 /// Whether `git rev-parse` prints one of its options.
 fn prints_own_options(text: &str) -> bool {
-    let mut words = text.trim_start_matches('(').split_whitespace();
-    if words.next() != Some("git") || words.next() != Some("rev-parse") {
-        return false;
-    }
+    let plain = text.replace("\\\n", "").replace(['"', '\'', '\\'], "");
+    let mut words = plain.split_whitespace().skip_while(|word| *word != "rev-parse");
     words.any(|word| {
         let name = word.split('=').next().unwrap_or(word).trim_end_matches(')');
         word.starts_with('-') && !REVISION_OPTIONS.contains(&name)
@@ -166,6 +164,9 @@ mod tests {
             "(git branch --format=+main)",
             "(git rev-parse --force)",
             "(git rev-parse -f)",
+            "(git \"\"rev-parse --force)",
+            "(git \\\nrev-parse '--force')",
+            "(git -C . rev\\-parse -f)",
             "(echo main | sed s/^/+/)",
             "(echo main | sed 's/^/ -f /')",
             "(echo main | sed 's,^,--force ,')",
@@ -184,6 +185,7 @@ mod tests {
             "(git branch --show-current)",
             "(git rev-parse --abbrev-ref HEAD)",
             "(git rev-parse --short=8 HEAD)",
+            "(git -C . rev-parse --verify -q HEAD)",
             "(git symbolic-ref --short HEAD)",
             "(git describe --tags --abbrev=0)",
             "(git tag --sort=-v:refname | head -1)",

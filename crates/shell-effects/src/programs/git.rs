@@ -4,6 +4,7 @@ mod changes;
 mod pathspecs;
 mod reads;
 mod settings;
+mod settings_file;
 mod subcommands;
 
 use std::rc::Rc;

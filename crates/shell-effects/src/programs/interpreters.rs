@@ -78,7 +78,7 @@ pub(crate) const INTERPRETERS: &[Program] = &[
 
 /// `bash -c CODE`, `bash <<EOF`, `… | bash`, `bash FILE`.
 fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let words = without_plus(call.fields.get(1..).unwrap_or_default());
+    let words = without_plus(&with_two_dashes(call.fields.get(1..).unwrap_or_default()));
     let (options, length) = arguments::parse_up_to(call.program.options, &words, true);
     let rest = without_dash(words.get(length..).unwrap_or_default());
     for file in options.values(&["--rcfile", "--init-file"]) {
@@ -205,6 +205,35 @@ fn later(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         Some(file) => analyzer.script_file(file, call, Language::NewShell),
         None => analyzer.code_from_input(call.name, Language::NewShell),
     }
+}
+
+/// Bash's long options may have one dash: `bash -norc` is `bash --norc`, and not `-n`.
+fn with_two_dashes(words: &[Field]) -> Vec<Field> {
+    const LONG: &[&str] = &[
+        "debug",
+        "debugger",
+        "dump-po-strings",
+        "dump-strings",
+        "help",
+        "init-file",
+        "login",
+        "noediting",
+        "noprofile",
+        "norc",
+        "posix",
+        "pretty-print",
+        "protected",
+        "rcfile",
+        "restricted",
+        "verbose",
+        "version",
+        "wordexp",
+    ];
+    let doubled = |word: &Field| match word.text.strip_prefix('-') {
+        Some(name) if word.is_literal() && LONG.contains(&name) => Field::literal(format!("-{}", word.text)),
+        _ => word.clone(),
+    };
+    words.iter().map(doubled).collect()
 }
 
 /// Without options that switch something off, such as `+x` and `+o posix`.

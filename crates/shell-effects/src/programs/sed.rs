@@ -28,7 +28,13 @@ pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     {
         analyzer.unknown_code("sed", only.shown());
     }
-    script(analyzer, &stream::joined(scripts, "\n"), call.command);
+    // No file has such a name, so the word stays as it is.
+    let unmatched = |script: &Field| match script.kind {
+        FieldKind::Glob => Field::literal(script.shown()),
+        _ => script.clone(),
+    };
+    let scripts: Vec<Field> = scripts.into_iter().map(unmatched).collect();
+    script(analyzer, &stream::joined(&scripts, "\n"), call.command);
     for file in arguments.values(&["-f", "--file"]) {
         let content = if file.text == "-" { analyzer.input().clone() } else { analyzer.content(file) };
         match content {

@@ -36,6 +36,8 @@ pub(crate) struct Parser<'a> {
     pub(super) negates: bool,
     /// Whether `=~` was before: `+(` starts no pattern of the shell.
     pub(super) has_regex: bool,
+    /// Whether this is a value that a shell expands: there, a backslash before a line break continues no line.
+    pub(super) is_value: bool,
 }
 
 /// An announced here-document.
@@ -74,6 +76,7 @@ impl<'a> Parser<'a> {
             has_arithmetic: true,
             has_regex: false,
             negates: false,
+            is_value: false,
         })
     }
 

@@ -116,7 +116,7 @@ fn digits(chars: &mut Chars<'_>, radix: u32, most: usize, first: u32) -> (u32, b
 }
 
 /// Decodes a script in backticks after the opening one. Returns the script, and its length in bytes with the closing one.
-pub(crate) fn backticks(text: &str, quoted: bool) -> Option<(String, usize)> {
+pub(crate) fn backticks(text: &str, quoted: bool, joins_lines: bool) -> Option<(String, usize)> {
     let mut out = String::new();
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -125,7 +125,7 @@ pub(crate) fn backticks(text: &str, quoted: bool) -> Option<(String, usize)> {
             '\\' => {
                 let (_, next) = chars.next()?;
                 // A continued line, even in single quotes.
-                if next == '\n' {
+                if joins_lines && next == '\n' {
                     continue;
                 }
                 if !(matches!(next, '`' | '\\' | '$') || (quoted && next == '"')) {

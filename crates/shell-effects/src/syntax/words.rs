@@ -41,6 +41,11 @@ impl<'a> Parser<'a> {
         Parser::new(text, depth)?.pieces(WordEnd::End)
     }
 
+    /// Like `expanded_text`, for the value of a variable.
+    pub(crate) fn expanded_value(text: &'a str, depth: usize) -> Result<Word, ParseError> {
+        Parser { is_value: true, ..Parser::new(text, depth)? }.pieces(WordEnd::End)
+    }
+
     pub(crate) fn pieces(&mut self, until: WordEnd) -> Result<Word, ParseError> {
         let mut word = Word::new();
         let quoted = until.is_quoted();
@@ -306,7 +311,7 @@ impl<'a> Parser<'a> {
 
     pub(crate) fn backticks(&mut self, word: &mut Word, quoted: bool) -> Result<(), ParseError> {
         self.at += 1;
-        let (inner, length) = match quotes::backticks(self.rest(), quoted) {
+        let (inner, length) = match quotes::backticks(self.rest(), quoted, !self.is_value) {
             Some(found) => found,
             None => return self.error("a backtick is not closed"),
         };

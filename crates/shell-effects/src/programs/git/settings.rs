@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::GitCall;
+use super::{GitCall, settings_file};
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
@@ -261,7 +261,7 @@ impl Analyzer<'_> {
         for part in written.parts() {
             match part {
                 Stream::Text(printed) if printed.text.is_literal() && !printed.and_more => {
-                    for (key, value) in settings_of(&printed.text.text) {
+                    for (key, value) in settings_file::settings_of(&printed.text.text) {
                         self.git_setting(&key, &Field::literal(value));
                     }
                 }
@@ -456,26 +456,6 @@ fn parameters(text: &str) -> Vec<(String, String)> {
     words.push(word);
     let pair = |word: String| word.split_once('=').map(|(key, value)| (key.to_owned(), value.to_owned()));
     words.into_iter().filter_map(pair).collect()
-}
-
-/// The settings in the text of a file.
-fn settings_of(text: &str) -> Vec<(String, String)> {
-    let mut settings = Vec::new();
-    let mut section = String::new();
-    for line in text.lines() {
-        let mut line = line.trim();
-        if let Some((name, rest)) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            let (name, subsection) = name.split_once(' ').unwrap_or((name, ""));
-            let subsection = subsection.trim().trim_matches('"');
-            section = if subsection.is_empty() { name.to_owned() } else { format!("{name}.{subsection}") };
-            line = rest.trim();
-        }
-        if let Some((name, value)) = line.split_once('=') {
-            let value = value.trim().replace("\\\"", "\u{1}").replace('"', "").replace('\u{1}', "\"");
-            settings.push((format!("{section}.{}", name.trim()), value));
-        }
-    }
-    settings
 }
 
 /// What `git push` does because of a setting of a remote, as its own words.
