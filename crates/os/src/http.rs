@@ -46,7 +46,7 @@ impl Failure {
 /// Posts a body, with this timeout for the answer. Redirects are not followed: headers may hold secrets.
 ///
 /// # Errors
-/// When there is none.
+/// When no answer comes in time.
 pub fn post(
     url: &str,
     headers: &[(&str, &str)],

@@ -62,6 +62,7 @@ pub use matching::{OptionMatch, PlainCommand};
 pub use paths::normalise;
 pub use percent::percent_decoded;
 pub use programs::databases::Sql;
+pub use programs::editors::formats_files;
 pub use programs::harmless::UnlistedOption;
 pub use programs::inline_calls::written_patterns;
 pub use programs::powershell::read as read_powershell;

@@ -249,7 +249,7 @@ struct Launcher {
     options: &'static [&'static str],
     /// Where packages of the project have their programs.
     programs: &'static str,
-    /// A folder without which the programs are elsewhere, or the call creates it.
+    /// A folder that must exist. Without it, the programs are elsewhere, or the call creates it.
     needed: Option<&'static str>,
 }
 

@@ -125,7 +125,7 @@ fn of_file(file: &ScopeSettings, installation: &Installation) -> Vec<Check> {
     checks
 }
 
-/// Hooks of conclaude 0.2 in the files of agents, which nothing of ours changes.
+/// Hooks of conclaude 0.2 in the files of agents. conclaude does not change these files.
 pub(super) fn agents(installation: &Installation) -> Vec<Check> {
     let check = |path: PathBuf| {
         let text = format!(

@@ -61,13 +61,13 @@ pub(super) fn open_question(
                 None
             };
             let named = || match among {
-                Some(among) => protected_among(rules, call, *access, among, true),
+                Some(among) => protected_among(rules, call, *access, &HiddenPaths::Seen(among)),
                 None => Some(Vec::new()),
             };
             outside.or_else(|| Some(unknown_path(rules, call, *access, written)?.naming(named())))
         }
         Uncertainty::Names { access, written, among, .. } => {
-            let named = protected_among(rules, call, *access, among, false);
+            let named = protected_among(rules, call, *access, &HiddenPaths::Unseen(among));
             if named.as_ref().is_some_and(Vec::is_empty) {
                 None
             } else {
@@ -111,17 +111,24 @@ fn is_among_free(
     !adds && paths.iter().all(is_free)
 }
 
+/// A directory and the pattern of what a path in it may be: an unknown value may start with a dot, and what a shell expands may not.
+enum HiddenPaths<'a> {
+    Seen(&'a (PathBuf, String)),
+    Unseen(&'a (PathBuf, String)),
+}
+
 /// The protected files that a path may be. `None` if it may be too many files.
 fn protected_among(
     rules: &GuardRules,
     call: &ToolCall<'_>,
     access: Access,
-    (base, pattern): &(PathBuf, String),
-    sees_hidden: bool,
+    among: &HiddenPaths<'_>,
 ) -> Option<Vec<Location>> {
     let guards = if access == Access::Read { &rules.unreadable } else { &rules.uneditable };
-    let expand = if sees_hidden { expand_with_hidden } else { expand };
-    let paths = expand(base, pattern, call.ground.budget)?;
+    let (base, paths) = match among {
+        HiddenPaths::Seen((base, pattern)) => (base, expand_with_hidden(base, pattern, call.ground.budget)?),
+        HiddenPaths::Unseen((base, pattern)) => (base, expand(base, pattern, call.ground.budget)?),
+    };
     let ground = Ground { cwd: base, ..call.ground };
     let touches = paths.iter().map(|path| ground.touch(access, &path.to_string_lossy()));
     Some(touches.filter(|touch| is_protected_by(guards, call, touch)).flat_map(|touch| touch.names).collect())

@@ -18,7 +18,7 @@ pub struct PossibleEvent {
     pub note: Option<&'static str>,
 }
 
-/// An event of ours that a client has not.
+/// An event that the client does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingEvent {
     pub event: EventKind,

@@ -76,8 +76,8 @@ pub(super) fn settle(
     sorted
 }
 
-/// A question about `conclaude des`, which runs outside of the sandbox, if commands could have put another program with our name
-/// first on the `PATH`: for example, into the project's Python environment.
+/// A question about `conclaude des`, which runs outside of the sandbox. It is asked where commands could have put another program
+/// with our name first on the `PATH`, for example into the project's Python environment.
 fn replaceable_program(call: &GuardedCall<'_>, context: &Context<'_>) -> Option<Finding> {
     let is_ours = |words: &[String]| words.windows(2).any(|pair| pair == [NAME, "des"]);
     if !call.effects.commands.iter().any(|command| is_ours(&command.words)) {

@@ -248,7 +248,7 @@ impl Change {
         ignored.is_some() || !dead.is_empty()
     }
 
-    /// Moves copies of an earlier version out of the project; where they were and are.
+    /// Moves copies of an earlier version out of the project. Returns the old and the new path of each.
     pub fn move_copies_out(&self) -> Result<Vec<(PathBuf, PathBuf)>, InstallError> {
         self.settings_file.backups().move_out()
     }

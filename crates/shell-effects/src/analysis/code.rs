@@ -227,13 +227,15 @@ impl Analyzer<'_> {
     /// Whether a command of this script decides the unknown parts of a word.
     fn is_made_here(&self, word: &Field) -> bool {
         let is_set = |part: &str| match part.strip_prefix('$') {
-            Some(name) if name.bytes().all(is_name) => {
+            Some(name)
+                if name.bytes().all(is_name) && !name.starts_with(|first: char| first.is_ascii_digit()) =>
+            {
                 // `$_` is the last word of the command before.
                 matches!(name, UNKNOWN_WORD | "_")
                     || self.state.get(name).is_some()
                     || self.state.exports.has(name)
             }
-            // `$@` and similar, if the arguments are those of this script.
+            // `$1`, `$@` and similar, if the arguments are those of this script.
             Some(name) => {
                 name.len() > 1 || self.state.positional.as_ref().is_none_or(|fields| !fields.is_empty())
             }
@@ -295,7 +297,9 @@ impl Analyzer<'_> {
         language: Language,
         arguments: &[Field],
     ) {
-        let file = self.scope.script_file.take();
+        if !matches!(stream, Stream::Text(_)) {
+            self.scope.script_file = None;
+        }
         match stream {
             Stream::Inherited => self.script.awaiting_code.push(interpreter.to_owned()),
             Stream::Nothing | Stream::File => {}
@@ -312,7 +316,7 @@ impl Analyzer<'_> {
                     self.nothing_known(interpreter, language);
                 }
                 let printed = without_last_backslash(printed);
-                self.text_as_code(&printed.text, file, interpreter, language, arguments);
+                self.text_as_code(&printed.text, interpreter, language, arguments);
             }
             Stream::Files(_) | Stream::HashLines | Stream::Unknown => {
                 self.nothing_known(interpreter, language)
@@ -320,15 +324,9 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Runs a text, which is that of `file` if there is one.
-    fn text_as_code(
-        &mut self,
-        text: &Field,
-        file: Option<Field>,
-        interpreter: &str,
-        language: Language,
-        arguments: &[Field],
-    ) {
+    /// Runs a text, which is that of the script's file if there is one.
+    fn text_as_code(&mut self, text: &Field, interpreter: &str, language: Language, arguments: &[Field]) {
+        let file = self.scope.script_file.take();
         match language {
             Language::NewShell => self.scoped(|analyzer| {
                 analyzer.set_input(Stream::Inherited);

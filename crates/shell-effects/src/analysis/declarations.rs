@@ -76,7 +76,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The variable is another one until the function ends.
+    /// Makes the variable local. At the end of the function it has its old value again.
     pub(super) fn make_local(&mut self, saved: SavedVariable) {
         let Err(at) = self.state.locals.binary_search(&saved.name) else { return };
         std::rc::Rc::make_mut(&mut self.state.locals).insert(at, saved.name.clone());

@@ -82,7 +82,7 @@ impl Exports {
             .filter_map(|at| self.variables.get(at)?.split_once('=').map(|(_, value)| value))
     }
 
-    /// Either these or others.
+    /// The variables after two branches: those of this one, or those of the other.
     pub(crate) fn join(&self, other: &Exports) -> Exports {
         let all = self.all || other.all;
         if self.variables == other.variables {

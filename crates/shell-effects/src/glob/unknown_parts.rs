@@ -117,7 +117,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Moves past a character of a word that tells something or not.
+    /// Moves past a character. `tells` is whether its word tells something.
     fn advance(&mut self, c: char, tells: bool) {
         if !self.tells_spelled {
             self.all.advance(&mut self.spare, self.program, c);

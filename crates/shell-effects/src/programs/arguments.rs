@@ -8,9 +8,9 @@ use crate::programs::program::Program;
 /// `-x=e` is code in the program's own language, which it runs instead of a script, `-x=b` such code that it runs before its script,
 /// and `-x=m` a module that it loads first.
 ///
-/// A rule that allows the program does not allow these flags without naming them: `-x=x` is a command that it runs, `-x=c` another
-/// way to run or write something, `-x=f` a file with such settings, `-x=p` a directory that must be below the current one, and `-x!`
-/// runs or writes something without a value. A single dash before all flags says that they are never joined.
+/// A rule that allows the program allows these flags only if it names them. `-x=x` is a command that it runs, `-x=c` another way to
+/// run or write something. `-x=f` is a file with such settings, `-x=p` a directory that must be below the current one. `-x!` runs or
+/// writes something without a value. A single dash before all flags says that they are never joined.
 pub(crate) type Flags = &'static str;
 
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@
 
 use crate::programs::attributes::END;
 use crate::programs::code_access::runs_programs;
-use crate::programs::code_reading::token::{Token, tokens};
+use crate::programs::code_reading::token::{SourceToken, tokens};
 use crate::programs::languages::SourceLanguage;
 
 /// Longer code is left as it is.
@@ -24,13 +24,13 @@ pub(crate) fn without_prose(interpreter: &str, text: &str) -> String {
     else {
         return text.to_owned();
     };
-    let strips = tokens.iter().any(|token| matches!(token, Token::Name("strip" | "lstrip" | "rstrip")));
+    let strips = tokens.iter().any(|token| matches!(token, SourceToken::Name("strip" | "lstrip" | "rstrip")));
     let reader = Prose { code, tokens: &tokens, strips };
     let (is_plain, has_patterns) = (reader.is_plain(), reader.has_patterns());
     let mut kept = String::with_capacity(text.len());
     let mut at = 0;
     for (index, token) in tokens.iter().enumerate() {
-        let Token::Text(inner) = token else { continue };
+        let SourceToken::Text(inner) = token else { continue };
         let left = if is_plain && reader.is_prose(index, inner) {
             String::new()
         } else if has_patterns && reader.is_pattern(index) {
@@ -126,47 +126,53 @@ const CONTINUING: &[&str] = &["if", "else", "for", "in", "not", "is", "and", "or
 
 struct Prose<'t, 'c> {
     code: &'c str,
-    tokens: &'t [Token<'c>],
+    tokens: &'t [SourceToken<'c>],
     /// Whether it strips a text of blanks and line breaks.
     strips: bool,
 }
 
 impl<'c> Prose<'_, 'c> {
-    fn token(&self, at: usize) -> Option<Token<'c>> {
+    fn token(&self, at: usize) -> Option<SourceToken<'c>> {
         self.tokens.get(at).copied()
     }
 
-    fn before(&self, at: usize, places: usize) -> Option<Token<'c>> {
+    fn before(&self, at: usize, places: usize) -> Option<SourceToken<'c>> {
         self.token(at.checked_sub(places)?)
     }
 
     /// Whether the code does no more with texts than is known here, and the listed names have their usual meaning.
     fn is_plain(&self) -> bool {
         self.tokens.iter().enumerate().all(|(at, token)| match token {
-            Token::Name("import") => self.imports_known(at),
-            Token::Name(name) if METHODS.contains(name) || FUNCTIONS.contains(name) => {
-                self.token(at + 1) == Some(Token::Sign('(')) && self.before(at, 1) != Some(Token::Name("def"))
+            SourceToken::Name("import") => self.imports_known(at),
+            SourceToken::Name(name) if METHODS.contains(name) || FUNCTIONS.contains(name) => {
+                self.token(at + 1) == Some(SourceToken::Sign('('))
+                    && self.before(at, 1) != Some(SourceToken::Name("def"))
             }
-            Token::Name(name) => !TAKING_APART.contains(name) && !runs_programs(&name.to_ascii_lowercase()),
+            SourceToken::Name(name) => {
+                !TAKING_APART.contains(name) && !runs_programs(&name.to_ascii_lowercase())
+            }
             _ => true,
         })
     }
 
     /// Whether `re` is the module: it is imported, and the code only calls its functions.
     fn has_patterns(&self) -> bool {
-        let mut uses = self.tokens.iter().enumerate().filter(|(_, token)| **token == Token::Name("re"));
+        let mut uses = self.tokens.iter().enumerate().filter(|(_, token)| **token == SourceToken::Name("re"));
         uses.all(|(at, _)| self.is_in_import(at) || self.is_module(at))
     }
 
     /// `import re`, `import os, re`
     fn is_in_import(&self, mut at: usize) -> bool {
-        if matches!(self.token(at + 1), Some(Token::Name("as" | "in" | "if") | Token::Sign('.' | '='))) {
+        if matches!(
+            self.token(at + 1),
+            Some(SourceToken::Name("as" | "in" | "if") | SourceToken::Sign('.' | '='))
+        ) {
             return false;
         }
-        while let (Some(Token::Name(_)), Some(before)) = (self.token(at), self.before(at, 1)) {
+        while let (Some(SourceToken::Name(_)), Some(before)) = (self.token(at), self.before(at, 1)) {
             match before {
-                Token::Name("import") => return true,
-                Token::Sign(',') => at = at.saturating_sub(2),
+                SourceToken::Name("import") => return true,
+                SourceToken::Sign(',') => at = at.saturating_sub(2),
                 _ => return false,
             }
         }
@@ -177,17 +183,20 @@ impl<'c> Prose<'_, 'c> {
     fn is_module(&self, at: usize) -> bool {
         let is_other = matches!(
             self.before(at, 1),
-            Some(Token::Name("as" | "class" | "def" | "for") | Token::Sign('.'))
+            Some(SourceToken::Name("as" | "class" | "def" | "for") | SourceToken::Sign('.'))
         );
         let member = (self.token(at + 1), self.token(at + 2), self.token(at + 3));
-        let is_set = member.2 == Some(Token::Sign('=')) && self.token(at + 4) != Some(Token::Sign('='));
-        !is_other && matches!(member, (Some(Token::Sign('.')), Some(Token::Name(_)), _)) && !is_set
+        let is_set =
+            member.2 == Some(SourceToken::Sign('=')) && self.token(at + 4) != Some(SourceToken::Sign('='));
+        !is_other
+            && matches!(member, (Some(SourceToken::Sign('.')), Some(SourceToken::Name(_)), _))
+            && !is_set
     }
 
     /// `import re, sys`, `from pathlib import Path`
     fn imports_known(&self, mut at: usize) -> bool {
-        let is_known = |token| matches!(token, Some(Token::Name(name)) if MODULES.contains(&name));
-        if self.before(at, 2) == Some(Token::Name("from")) {
+        let is_known = |token| matches!(token, Some(SourceToken::Name(name)) if MODULES.contains(&name));
+        if self.before(at, 2) == Some(SourceToken::Name("from")) {
             return is_known(self.before(at, 1));
         }
         loop {
@@ -195,8 +204,8 @@ impl<'c> Prose<'_, 'c> {
                 return false;
             }
             match self.token(at + 2) {
-                Some(Token::Sign(',')) => at += 2,
-                Some(Token::Sign('.') | Token::Name("as")) => return false,
+                Some(SourceToken::Sign(',')) => at += 2,
+                Some(SourceToken::Sign('.') | SourceToken::Name("as")) => return false,
                 _ => return true,
             }
         }
@@ -212,25 +221,27 @@ impl<'c> Prose<'_, 'c> {
     /// Whether a text or a name is an argument of a harmless call, or compared.
     fn is_used(&self, at: usize) -> bool {
         let (before, after) = (self.before(at, 1), self.token(at + 1));
-        let compares = matches!(before, Some(Token::Name(word)) if BEFORE_COMPARISON.contains(&word))
-            && matches!(after, Some(Token::Name("in" | "not")));
-        let follows = matches!(before, Some(Token::Sign('(' | ',' | '+')));
-        let ends = matches!(after, Some(Token::Sign(')' | ',' | '+')));
+        let compares = matches!(before, Some(SourceToken::Name(word)) if BEFORE_COMPARISON.contains(&word))
+            && matches!(after, Some(SourceToken::Name("in" | "not")));
+        let follows = matches!(before, Some(SourceToken::Sign('(' | ',' | '+')));
+        let ends = matches!(after, Some(SourceToken::Sign(')' | ',' | '+')));
         compares || follows && ends && self.is_in_harmless_call(at)
     }
 
     fn is_in_harmless_call(&self, at: usize) -> bool {
         let mut depth = 0_usize;
-        let is_between =
-            self.before(at, 1) == Some(Token::Sign('+')) && self.token(at + 1) == Some(Token::Sign('+'));
+        let is_between = self.before(at, 1) == Some(SourceToken::Sign('+'))
+            && self.token(at + 1) == Some(SourceToken::Sign('+'));
         for open in (0..at).rev().take(MAX_ARGUMENTS) {
             match self.token(open) {
-                Some(Token::Sign(')' | ']' | '}')) => depth += 1,
-                Some(Token::Sign('(')) if depth == 0 => return self.is_harmless_call(open),
-                Some(Token::Sign('[' | '{')) if depth == 0 => return false,
-                Some(Token::Sign('(' | '[' | '{')) => depth = depth.saturating_sub(1),
+                Some(SourceToken::Sign(')' | ']' | '}')) => depth += 1,
+                Some(SourceToken::Sign('(')) if depth == 0 => return self.is_harmless_call(open),
+                Some(SourceToken::Sign('[' | '{')) if depth == 0 => return false,
+                Some(SourceToken::Sign('(' | '[' | '{')) => depth = depth.saturating_sub(1),
                 // `x = x[:i] + "…" + x[i:]`
-                Some(Token::Sign('=')) if depth == 0 && is_between && self.assigns(open) => return true,
+                Some(SourceToken::Sign('=')) if depth == 0 && is_between && self.assigns(open) => {
+                    return true;
+                }
                 _ => {}
             }
         }
@@ -239,35 +250,36 @@ impl<'c> Prose<'_, 'c> {
 
     /// Whether a `=` is that of a statement, and names no argument.
     fn assigns(&self, at: usize) -> bool {
-        matches!(self.before(at, 1), Some(Token::Name(_)))
-            && !matches!(self.before(at, 2), Some(Token::Sign('(' | ',')))
+        matches!(self.before(at, 1), Some(SourceToken::Name(_)))
+            && !matches!(self.before(at, 2), Some(SourceToken::Sign('(' | ',')))
     }
 
     fn is_harmless_call(&self, open: usize) -> bool {
         match (self.before(open, 2), self.before(open, 1)) {
-            (Some(Token::Sign('.')), Some(Token::Name(name))) => METHODS.contains(&name),
-            (_, Some(Token::Name(name))) => FUNCTIONS.contains(&name),
+            (Some(SourceToken::Sign('.')), Some(SourceToken::Name(name))) => METHODS.contains(&name),
+            (_, Some(SourceToken::Name(name))) => FUNCTIONS.contains(&name),
             _ => false,
         }
     }
 
     /// `name = "…"`, if each use of the name is harmless.
     fn is_named_prose(&self, at: usize) -> bool {
-        let (Some(Token::Sign('=')), Some(Token::Name(name))) = (self.before(at, 1), self.before(at, 2))
+        let (Some(SourceToken::Sign('=')), Some(SourceToken::Name(name))) =
+            (self.before(at, 1), self.before(at, 2))
         else {
             return false;
         };
         if !self.is_assignment(at) {
             return false;
         }
-        let mut uses = self.tokens.iter().enumerate().filter(|(_, token)| **token == Token::Name(name));
+        let mut uses = self.tokens.iter().enumerate().filter(|(_, token)| **token == SourceToken::Name(name));
         let mut count = 0;
         uses.all(|(used, _)| {
             count += 1;
-            let is_text = matches!(self.token(used + 2), Some(Token::Text(_)));
-            let is_assigned = self.token(used + 1) == Some(Token::Sign('=')) && is_text;
+            let is_text = matches!(self.token(used + 2), Some(SourceToken::Text(_)));
+            let is_assigned = self.token(used + 1) == Some(SourceToken::Sign('=')) && is_text;
             count <= MAX_USES
-                && self.before(used, 1) != Some(Token::Sign('.'))
+                && self.before(used, 1) != Some(SourceToken::Sign('.'))
                 && (is_assigned && self.is_assignment(used + 2) || self.is_used(used))
         })
     }
@@ -275,11 +287,11 @@ impl<'c> Prose<'_, 'c> {
     /// Whether a text is the whole value of an assignment that is a statement.
     fn is_assignment(&self, at: usize) -> bool {
         let starts = match self.before(at, 3) {
-            None | Some(Token::Text(_) | Token::Sign(')' | ']' | '}' | ';')) => true,
-            Some(Token::Name(word)) => !CONTINUING.contains(&word),
-            Some(Token::Sign(_)) => false,
+            None | Some(SourceToken::Text(_) | SourceToken::Sign(')' | ']' | '}' | ';')) => true,
+            Some(SourceToken::Name(word)) => !CONTINUING.contains(&word),
+            Some(SourceToken::Sign(_)) => false,
         };
-        let ends = matches!(self.token(at), Some(Token::Text(text)) if self.ends_statement(text));
+        let ends = matches!(self.token(at), Some(SourceToken::Text(text)) if self.ends_statement(text));
         starts && ends
     }
 
@@ -296,17 +308,17 @@ impl<'c> Prose<'_, 'c> {
         let start = at.checked_sub(4).and_then(|start| self.tokens.get(start..at));
         let is_function = matches!(
             start,
-            Some([Token::Name("re"), Token::Sign('.'), Token::Name(name), Token::Sign('(')])
+            Some([SourceToken::Name("re"), SourceToken::Sign('.'), SourceToken::Name(name), SourceToken::Sign('(')])
                 if PATTERNS.contains(name)
         );
-        is_function && matches!(self.token(at + 1), Some(Token::Sign(',' | ')')))
+        is_function && matches!(self.token(at + 1), Some(SourceToken::Sign(',' | ')')))
     }
 
     /// `re.sub("…", "text", x)`: a function as the replacement would get what matches.
     fn is_replaced_by_text(&self, at: usize) -> bool {
-        matches!(self.before(at, 2), Some(Token::Name("sub" | "subn")))
-            && matches!(self.token(at + 2), Some(Token::Text(_)))
-            && self.token(at + 3) == Some(Token::Sign(','))
+        matches!(self.before(at, 2), Some(SourceToken::Name("sub" | "subn")))
+            && matches!(self.token(at + 2), Some(SourceToken::Text(_)))
+            && self.token(at + 3) == Some(SourceToken::Sign(','))
     }
 }
 

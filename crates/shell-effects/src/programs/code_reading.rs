@@ -4,7 +4,7 @@
 use self::harmless_names::{
     AWK, FS, HarmlessNames, JAVASCRIPT, NAMED, OS_PATH, PERL, PHP, PYTHON, READ_MODES, RUBY,
 };
-use self::token::{Token, arguments, tokens};
+use self::token::{SourceToken, arguments, tokens};
 use crate::programs::languages::SourceLanguage;
 
 mod harmless_names;
@@ -37,38 +37,38 @@ pub(super) fn only_reads(kind: SourceLanguage, code: &str) -> bool {
 }
 
 struct Reader<'t, 'c> {
-    tokens: &'t [Token<'c>],
+    tokens: &'t [SourceToken<'c>],
     kind: SourceLanguage,
     lists: &'static HarmlessNames,
 }
 
 /// Each function checks one token. `None` means that it may do more than read.
 impl<'c> Reader<'_, 'c> {
-    fn token(&self, at: usize) -> Option<Token<'c>> {
+    fn token(&self, at: usize) -> Option<SourceToken<'c>> {
         self.tokens.get(at).copied()
     }
 
     /// The token some places before another one.
-    fn before(&self, at: usize, places: usize) -> Option<Token<'c>> {
+    fn before(&self, at: usize, places: usize) -> Option<SourceToken<'c>> {
         self.token(at.checked_sub(places)?)
     }
 
     fn is_sign(&self, at: usize, sign: char) -> bool {
-        self.token(at) == Some(Token::Sign(sign))
+        self.token(at) == Some(SourceToken::Sign(sign))
     }
 
     fn is_harmless(&self, at: usize) -> Option<()> {
         match self.token(at)? {
-            Token::Text(_) => Some(()),
-            Token::Sign('(') => self.parenthesis(at),
-            Token::Sign(sign) => self.sign(at, sign),
-            Token::Name(name) => {
+            SourceToken::Text(_) => Some(()),
+            SourceToken::Sign('(') => self.parenthesis(at),
+            SourceToken::Sign(sign) => self.sign(at, sign),
+            SourceToken::Name(name) => {
                 self.name(at, name)?;
                 match self.kind {
                     SourceLanguage::Python => self.python_name(at, name),
                     SourceLanguage::JavaScript => self.javascript_name(at, name),
                     SourceLanguage::Ruby if name == "require" => {
-                        if self.token(at + 1) == Some(Token::Text("json")) { Some(()) } else { None }
+                        if self.token(at + 1) == Some(SourceToken::Text("json")) { Some(()) } else { None }
                     }
                     _ => Some(()),
                 }
@@ -80,42 +80,42 @@ impl<'c> Reader<'_, 'c> {
     fn parenthesis(&self, at: usize) -> Option<()> {
         let lists = self.lists;
         match self.before(at, 1) {
-            Some(Token::Name(name)) if self.before(at, 2) == Some(Token::Sign('.')) => {
+            Some(SourceToken::Name(name)) if self.before(at, 2) == Some(SourceToken::Sign('.')) => {
                 if lists.methods.contains(&name) { Some(()) } else { None }
             }
-            Some(Token::Name(name)) => {
+            Some(SourceToken::Name(name)) => {
                 let is_variable = matches!(self.kind, SourceLanguage::Perl | SourceLanguage::Php)
-                    && matches!(self.before(at, 2), Some(Token::Sign('$' | '@' | '%')));
+                    && matches!(self.before(at, 2), Some(SourceToken::Sign('$' | '@' | '%')));
                 let is_known = lists.functions.contains(&name) || lists.words.contains(&name);
                 if is_known && !is_variable { Some(()) } else { None }
             }
-            Some(Token::Text(_) | Token::Sign(')' | ']' | '}' | '.')) => None,
-            Some(Token::Sign('>')) if self.before(at, 2) == Some(Token::Sign('-')) => None,
+            Some(SourceToken::Text(_) | SourceToken::Sign(')' | ']' | '}' | '.')) => None,
+            Some(SourceToken::Sign('>')) if self.before(at, 2) == Some(SourceToken::Sign('-')) => None,
             _ => Some(()),
         }
     }
 
     fn sign(&self, at: usize, sign: char) -> Option<()> {
-        let is_twice = self.is_sign(at + 1, sign) || self.before(at, 1) == Some(Token::Sign(sign));
+        let is_twice = self.is_sign(at + 1, sign) || self.before(at, 1) == Some(SourceToken::Sign(sign));
         let next = self.token(at + 1);
         let is_clear = match (self.kind, sign) {
             (SourceLanguage::Python, '@') => false,
             (SourceLanguage::Python, '*') => !is_twice,
-            (SourceLanguage::JavaScript, '=') => next != Some(Token::Sign('>')),
+            (SourceLanguage::JavaScript, '=') => next != Some(SourceToken::Sign('>')),
             (SourceLanguage::JavaScript, '.') => !is_twice,
             // `<!--` and `-->` start comments.
             (SourceLanguage::JavaScript, '#' | '@') => false,
             // A block after a condition, not an object or a function.
             (SourceLanguage::JavaScript, '{') => {
-                matches!(self.before(at, 1), Some(Token::Sign(')') | Token::Name("else")))
+                matches!(self.before(at, 1), Some(SourceToken::Sign(')') | SourceToken::Name("else")))
             }
-            (SourceLanguage::JavaScript, '<') => next != Some(Token::Sign('!')),
-            (SourceLanguage::JavaScript, '>') => self.before(at, 1) != Some(Token::Sign('-')),
+            (SourceLanguage::JavaScript, '<') => next != Some(SourceToken::Sign('!')),
+            (SourceLanguage::JavaScript, '>') => self.before(at, 1) != Some(SourceToken::Sign('-')),
             (SourceLanguage::Perl, '*' | '?' | '~') => false,
             (SourceLanguage::Perl | SourceLanguage::Php, '$') => {
-                matches!(next, Some(Token::Name(_))) && !is_arrow(self, at)
+                matches!(next, Some(SourceToken::Name(_))) && !is_arrow(self, at)
             }
-            (SourceLanguage::Perl, '@') => matches!(next, Some(Token::Name(_))),
+            (SourceLanguage::Perl, '@') => matches!(next, Some(SourceToken::Name(_))),
             (SourceLanguage::Perl | SourceLanguage::Ruby | SourceLanguage::Php, '&') => is_twice,
             (SourceLanguage::Perl | SourceLanguage::Ruby | SourceLanguage::Php, '<') => !is_twice,
             (SourceLanguage::Ruby, '%' | '$' | '@' | '?' | ':' | '*' | '|') => false,
@@ -131,9 +131,9 @@ impl<'c> Reader<'_, 'c> {
         let lists = self.lists;
         // `from pathlib import Path`
         let is_imported = matches!(name, "Path" | "Counter" | "defaultdict")
-            && self.before(at, 1) == Some(Token::Name("import"));
+            && self.before(at, 1) == Some(SourceToken::Name("import"));
         let is_called = self.is_sign(at + 1, '(') || is_imported;
-        let is_after_dot = self.before(at, 1) == Some(Token::Sign('.'));
+        let is_after_dot = self.before(at, 1) == Some(SourceToken::Sign('.'));
         let needs_no_parenthesis =
             matches!(self.kind, SourceLanguage::Perl | SourceLanguage::Ruby | SourceLanguage::Awk);
         let is_clear = match self.kind {
@@ -144,8 +144,8 @@ impl<'c> Reader<'_, 'c> {
         };
         // `defaultdict(list)`
         let is_type = matches!(name, "dict" | "int" | "list" | "set" | "str")
-            && self.before(at, 1) == Some(Token::Sign('('))
-            && self.before(at, 2) == Some(Token::Name("defaultdict"))
+            && self.before(at, 1) == Some(SourceToken::Sign('('))
+            && self.before(at, 2) == Some(SourceToken::Name("defaultdict"))
             && self.is_sign(at + 1, ')');
         if !is_clear
             || lists.functions.contains(&name)
@@ -157,13 +157,15 @@ impl<'c> Reader<'_, 'c> {
             return None;
         }
         // `from collections import Counter`
-        if name == "collections" && self.before(at, 1) == Some(Token::Name("from")) {
+        if name == "collections" && self.before(at, 1) == Some(SourceToken::Name("from")) {
             return Some(());
         }
         let owner = lists.owners.iter().find(|(owner, _)| *owner == name && !is_after_dot);
         let Some((_, members)) = owner else { return Some(()) };
         match (self.token(at + 1), self.token(at + 2)) {
-            (Some(Token::Sign('.')), Some(Token::Name(member))) if members.contains(&member) => Some(()),
+            (Some(SourceToken::Sign('.')), Some(SourceToken::Name(member))) if members.contains(&member) => {
+                Some(())
+            }
             _ if self.declares_module(at) => Some(()),
             _ => None,
         }
@@ -174,13 +176,15 @@ impl<'c> Reader<'_, 'c> {
         let lists = self.lists;
         let is_number = name.starts_with(|c: char| c.is_ascii_digit());
         match self.before(at, 1) {
-            Some(Token::Sign('$' | '@' | '%')) => !matches!(name, "ARGV" | "GLOBALS" | "ENV" | "SIG" | "INC"),
-            Some(Token::Sign('.')) => lists.methods.contains(&name),
+            Some(SourceToken::Sign('$' | '@' | '%')) => {
+                !matches!(name, "ARGV" | "GLOBALS" | "ENV" | "SIG" | "INC")
+            }
+            Some(SourceToken::Sign('.')) => lists.methods.contains(&name),
             // `$h->{key}`, `$object->property`
-            Some(Token::Sign('{')) if self.before(at, 2) == Some(Token::Sign('>')) => {
+            Some(SourceToken::Sign('{')) if self.before(at, 2) == Some(SourceToken::Sign('>')) => {
                 self.is_sign(at + 1, '}')
             }
-            Some(Token::Sign('>')) if self.before(at, 2) == Some(Token::Sign('-')) => {
+            Some(SourceToken::Sign('>')) if self.before(at, 2) == Some(SourceToken::Sign('-')) => {
                 self.kind == SourceLanguage::Php && !self.is_sign(at + 1, '(')
             }
             _ => {
@@ -197,24 +201,27 @@ impl<'c> Reader<'_, 'c> {
         let before = self.before(at, 1);
         match self.kind {
             SourceLanguage::Python => {
-                before == Some(Token::Name("import"))
-                    || before == Some(Token::Sign(',')) && self.is_in_import(at)
+                before == Some(SourceToken::Name("import"))
+                    || before == Some(SourceToken::Sign(',')) && self.is_in_import(at)
             }
             SourceLanguage::JavaScript => {
                 let rest = self.tokens.get(at..at + 6).unwrap_or_default();
-                matches!(before, Some(Token::Name("const" | "let" | "var")))
+                matches!(before, Some(SourceToken::Name("const" | "let" | "var")))
                     && matches!(
                         rest,
                         [
-                            Token::Name("fs"),
-                            Token::Sign('='),
-                            Token::Name("require"),
-                            Token::Sign('('),
-                            Token::Text("fs" | "node:fs"),
-                            Token::Sign(')')
+                            SourceToken::Name("fs"),
+                            SourceToken::Sign('='),
+                            SourceToken::Name("require"),
+                            SourceToken::Sign('('),
+                            SourceToken::Text("fs" | "node:fs"),
+                            SourceToken::Sign(')')
                         ]
                     )
-                    && matches!(self.token(at + 6), None | Some(Token::Sign(';') | Token::Name(_)))
+                    && matches!(
+                        self.token(at + 6),
+                        None | Some(SourceToken::Sign(';') | SourceToken::Name(_))
+                    )
             }
             _ => false,
         }
@@ -222,10 +229,10 @@ impl<'c> Reader<'_, 'c> {
 
     /// Whether a name is in the list after `import`.
     fn is_in_import(&self, mut at: usize) -> bool {
-        while let (Some(Token::Name(_)), Some(before)) = (self.token(at), self.before(at, 1)) {
+        while let (Some(SourceToken::Name(_)), Some(before)) = (self.token(at), self.before(at, 1)) {
             match before {
-                Token::Name("import") => return true,
-                Token::Sign(',') => at = at.saturating_sub(2),
+                SourceToken::Name("import") => return true,
+                SourceToken::Sign(',') => at = at.saturating_sub(2),
                 _ => return false,
             }
         }
@@ -235,46 +242,47 @@ impl<'c> Reader<'_, 'c> {
 
 /// Whether `->` is before a token.
 fn is_arrow(reader: &Reader<'_, '_>, at: usize) -> bool {
-    reader.before(at, 1) == Some(Token::Sign('>')) && reader.before(at, 2) == Some(Token::Sign('-'))
+    reader.before(at, 1) == Some(SourceToken::Sign('>'))
+        && reader.before(at, 2) == Some(SourceToken::Sign('-'))
 }
 
 impl<'c> Reader<'_, 'c> {
     fn python_name(&self, at: usize, name: &str) -> Option<()> {
-        let is_after_dot = self.before(at, 1) == Some(Token::Sign('.'));
+        let is_after_dot = self.before(at, 1) == Some(SourceToken::Sign('.'));
         let is_clear = match name {
-            "path" if is_after_dot && self.before(at, 2) == Some(Token::Name("os")) => {
+            "path" if is_after_dot && self.before(at, 2) == Some(SourceToken::Name("os")) => {
                 self.is_sign(at + 1, '.')
-                    && matches!(self.token(at + 2), Some(Token::Name(called)) if OS_PATH.contains(&called))
+                    && matches!(self.token(at + 2), Some(SourceToken::Name(called)) if OS_PATH.contains(&called))
                     && self.is_sign(at + 3, '(')
             }
             _ if is_after_dot => true,
             "def" | "class" | "lambda" | "exec" | "eval" | "compile" | "getattr" | "setattr" => false,
-            "as" => self.before(at, 1) == Some(Token::Sign(')')),
+            "as" => self.before(at, 1) == Some(SourceToken::Sign(')')),
             "from" => matches!(
                 self.tokens.get(at + 1..at + 4),
                 Some(
-                    [Token::Name("pathlib"), Token::Name("import"), Token::Name("Path")]
+                    [SourceToken::Name("pathlib"), SourceToken::Name("import"), SourceToken::Name("Path")]
                         | [
-                            Token::Name("collections"),
-                            Token::Name("import"),
-                            Token::Name("Counter" | "defaultdict")
+                            SourceToken::Name("collections"),
+                            SourceToken::Name("import"),
+                            SourceToken::Name("Counter" | "defaultdict")
                         ]
                 )
             ),
-            "pathlib" => self.before(at, 1) == Some(Token::Name("from")),
+            "pathlib" => self.before(at, 1) == Some(SourceToken::Name("from")),
             "import" => match self.token(at + 1) {
-                Some(Token::Name("Path")) => self.before(at, 1) == Some(Token::Name("pathlib")),
-                Some(Token::Name("Counter" | "defaultdict")) => {
-                    self.before(at, 1) == Some(Token::Name("collections"))
+                Some(SourceToken::Name("Path")) => self.before(at, 1) == Some(SourceToken::Name("pathlib")),
+                Some(SourceToken::Name("Counter" | "defaultdict")) => {
+                    self.before(at, 1) == Some(SourceToken::Name("collections"))
                 }
-                Some(Token::Name(module)) => PYTHON.owners.iter().any(|(owner, _)| *owner == module),
+                Some(SourceToken::Name(module)) => PYTHON.owners.iter().any(|(owner, _)| *owner == module),
                 _ => false,
             },
             "open" => self.opens_for_reading(at + 1),
             _ => true,
         };
         // `import json, os`
-        let is_imported = self.before(at, 1) == Some(Token::Sign(',')) && self.is_in_import(at);
+        let is_imported = self.before(at, 1) == Some(SourceToken::Sign(',')) && self.is_in_import(at);
         let is_module = PYTHON.owners.iter().any(|(owner, _)| *owner == name);
         if is_clear && (!is_imported || is_module) && !self.is_other_named(at, name) {
             Some(())
@@ -285,12 +293,12 @@ impl<'c> Reader<'_, 'c> {
 
     /// Whether it is the name of an argument that may be a function, a file or a mode.
     fn is_other_named(&self, at: usize, name: &str) -> bool {
-        let is_named = matches!(self.before(at, 1), Some(Token::Sign('(' | ',')))
+        let is_named = matches!(self.before(at, 1), Some(SourceToken::Sign('(' | ',')))
             && self.is_sign(at + 1, '=')
             && !self.is_sign(at + 2, '=');
         let is_read_mode = name == "mode"
-            && matches!(self.token(at + 2), Some(Token::Text(mode)) if READ_MODES.contains(&mode))
-            && matches!(self.token(at + 3), Some(Token::Sign(')' | ',')));
+            && matches!(self.token(at + 2), Some(SourceToken::Text(mode)) if READ_MODES.contains(&mode))
+            && matches!(self.token(at + 3), Some(SourceToken::Sign(')' | ',')));
         is_named && !NAMED.contains(&name) && !is_read_mode
     }
 
@@ -298,18 +306,27 @@ impl<'c> Reader<'_, 'c> {
     fn opens_for_reading(&self, at: usize) -> bool {
         let Some(arguments) = arguments(self.tokens, at) else { return false };
         let Some((file, others)) = arguments.split_first() else { return false };
-        let is_plain = |(position, argument): (usize, &&[Token<'_>])| match argument {
-            [Token::Text(mode)] => position == 0 && READ_MODES.contains(mode),
-            [Token::Name("mode"), Token::Sign('='), Token::Text(mode)] => READ_MODES.contains(mode),
-            [Token::Name("encoding" | "errors" | "newline"), Token::Sign('='), Token::Text(_)] => true,
+        let is_plain = |(position, argument): (usize, &&[SourceToken<'_>])| match argument {
+            [SourceToken::Text(mode)] => position == 0 && READ_MODES.contains(mode),
+            [SourceToken::Name("mode"), SourceToken::Sign('='), SourceToken::Text(mode)] => {
+                READ_MODES.contains(mode)
+            }
+            [
+                SourceToken::Name("encoding" | "errors" | "newline"),
+                SourceToken::Sign('='),
+                SourceToken::Text(_),
+            ] => true,
             _ => false,
         };
-        let is_file = !matches!(file, [] | [Token::Sign('*'), ..] | [Token::Name(_), Token::Sign('='), ..]);
+        let is_file = !matches!(
+            file,
+            [] | [SourceToken::Sign('*'), ..] | [SourceToken::Name(_), SourceToken::Sign('='), ..]
+        );
         is_file && others.iter().enumerate().all(is_plain)
     }
 
     fn javascript_name(&self, at: usize, name: &str) -> Option<()> {
-        let is_after_dot = self.before(at, 1) == Some(Token::Sign('.'));
+        let is_after_dot = self.before(at, 1) == Some(SourceToken::Sign('.'));
         let is_owner = JAVASCRIPT.owners.iter().any(|(owner, _)| *owner == name);
         let is_known = is_after_dot
             || is_owner
@@ -319,13 +336,15 @@ impl<'c> Reader<'_, 'c> {
             || self.is_declared(name);
         let is_clear = match name {
             "readFileSync" => self.has_plain_arguments(at + 1, |position, argument| {
-                position == 1 && matches!(argument, [Token::Text(_)])
+                position == 1 && matches!(argument, [SourceToken::Text(_)])
             }),
             "parse" => self.has_plain_arguments(at + 1, |_, _| false),
             "stringify" => self.has_plain_arguments(at + 1, |position, argument| match argument {
-                [Token::Name("null")] => position == 1,
-                [Token::Text(_)] => position == 2,
-                [Token::Name(number)] => position == 2 && number.bytes().all(|byte| byte.is_ascii_digit()),
+                [SourceToken::Name("null")] => position == 1,
+                [SourceToken::Text(_)] => position == 2,
+                [SourceToken::Name(number)] => {
+                    position == 2 && number.bytes().all(|byte| byte.is_ascii_digit())
+                }
                 _ => false,
             }),
             "require" => self.requires_data(at),
@@ -336,18 +355,18 @@ impl<'c> Reader<'_, 'c> {
 
     /// Whether the only list is that of two variables.
     fn declares_pair(&self) -> bool {
-        let lists = self.tokens.iter().filter(|token| **token == Token::Sign('[')).count();
-        let is_pair = |start: &[Token<'_>]| {
+        let lists = self.tokens.iter().filter(|token| **token == SourceToken::Sign('[')).count();
+        let is_pair = |start: &[SourceToken<'_>]| {
             matches!(
                 start,
                 [
-                    Token::Name("const" | "let" | "var"),
-                    Token::Sign('['),
-                    Token::Name(_),
-                    Token::Sign(','),
-                    Token::Name(_),
-                    Token::Sign(']'),
-                    Token::Name("of")
+                    SourceToken::Name("const" | "let" | "var"),
+                    SourceToken::Sign('['),
+                    SourceToken::Name(_),
+                    SourceToken::Sign(','),
+                    SourceToken::Name(_),
+                    SourceToken::Sign(']'),
+                    SourceToken::Name("of")
                 ]
             )
         };
@@ -357,20 +376,20 @@ impl<'c> Reader<'_, 'c> {
     fn is_declared(&self, name: &str) -> bool {
         self.tokens.windows(3).any(|start| match start {
             [
-                Token::Name("const" | "let" | "var"),
-                Token::Name(declared),
-                Token::Sign('=') | Token::Name("of" | "in"),
+                SourceToken::Name("const" | "let" | "var"),
+                SourceToken::Name(declared),
+                SourceToken::Sign('=') | SourceToken::Name("of" | "in"),
             ] => *declared == name,
             // `const [key, value] of`
-            [Token::Sign('['), Token::Name(declared), Token::Sign(',')]
-            | [Token::Sign(','), Token::Name(declared), Token::Sign(']')] => {
+            [SourceToken::Sign('['), SourceToken::Name(declared), SourceToken::Sign(',')]
+            | [SourceToken::Sign(','), SourceToken::Name(declared), SourceToken::Sign(']')] => {
                 *declared == name && self.declares_pair()
             }
             _ => false,
         })
     }
 
-    fn has_plain_arguments(&self, at: usize, is_plain: impl Fn(usize, &[Token<'_>]) -> bool) -> bool {
+    fn has_plain_arguments(&self, at: usize, is_plain: impl Fn(usize, &[SourceToken<'_>]) -> bool) -> bool {
         let Some(arguments) = arguments(self.tokens, at) else { return false };
         let mut others = arguments.iter().enumerate().skip(1);
         others.all(|(position, argument)| is_plain(position, argument))
@@ -378,12 +397,15 @@ impl<'c> Reader<'_, 'c> {
 
     /// `require('./x.json')`, `require('fs').readFileSync(…)`
     fn requires_data(&self, at: usize) -> bool {
-        let Some([Token::Sign('('), Token::Text(module), Token::Sign(')')]) = self.tokens.get(at + 1..at + 4)
+        let Some([SourceToken::Sign('('), SourceToken::Text(module), SourceToken::Sign(')')]) =
+            self.tokens.get(at + 1..at + 4)
         else {
             return false;
         };
         match (*module, self.token(at + 4), self.token(at + 5)) {
-            ("fs" | "node:fs", Some(Token::Sign('.')), Some(Token::Name(name))) => FS.contains(&name),
+            ("fs" | "node:fs", Some(SourceToken::Sign('.')), Some(SourceToken::Name(name))) => {
+                FS.contains(&name)
+            }
             ("fs" | "node:fs", ..) => at.checked_sub(2).is_some_and(|name| self.declares_module(name)),
             (module, ..) => module.ends_with(".json"),
         }

@@ -9,7 +9,7 @@ use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::program::{
     Action, Formatting, Program, Stdin, Subcommand, SubcommandAction, each, special,
 };
-use crate::programs::start_up;
+use crate::programs::{start_up, table};
 use crate::{Access, Doubt};
 
 /// Vi and its variants, including the names in Debian.
@@ -254,6 +254,25 @@ fn shell_commands(analyzer: &mut Analyzer<'_>, commands: &str) {
         let Some((at, _)) = line.match_indices('!').find(starts) else { continue };
         let code = Field::literal(line.get(at + 1..).unwrap_or_default());
         analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+    }
+}
+
+/// Whether a formatter with these words changes the files that it is given. No other program does.
+#[must_use]
+pub fn formats_files(words: &[&str]) -> bool {
+    let Some((name, rest)) = words.split_first() else { return false };
+    let Some(program) = table::by_name(name) else { return false };
+    let Action::Format(mut formatting) = program.action else { return false };
+    if let Some(subcommand) = rest.first().and_then(|first| program.subcommand(first))
+        && let SubcommandAction::Format(of_subcommand) = subcommand.action
+    {
+        formatting = of_subcommand;
+    }
+    let has =
+        |options: &[&str]| rest.iter().any(|word| options.contains(&word.split('=').next().unwrap_or(word)));
+    match formatting {
+        Formatting::If(asking) => has(asking),
+        Formatting::Unless(looking) => !has(looking),
     }
 }
 

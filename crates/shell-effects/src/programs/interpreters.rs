@@ -107,19 +107,14 @@ fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         shell_with_code(analyzer, call, &options, rest);
     } else if !options.has(&["-c"]) {
         script(analyzer, call, &options, rest);
-    } else if let Some((code, arguments)) = rest.split_first() {
-        command_string(analyzer, call, &options, code, arguments);
+    } else {
+        command_string(analyzer, call, &options, rest);
     }
 }
 
 /// `bash -c CODE ZERO ARGUMENTS`.
-fn command_string(
-    analyzer: &mut Analyzer<'_>,
-    call: &Call<'_>,
-    options: &Arguments,
-    code: &Field,
-    arguments: &[Field],
-) {
+fn command_string(analyzer: &mut Analyzer<'_>, call: &Call<'_>, options: &Arguments, rest: &[Field]) {
+    let Some((code, arguments)) = rest.split_first() else { return };
     let zero = arguments.first().map(|zero| Rc::new(zero.clone()));
     let positional: Vec<Field> = arguments.iter().skip(1).cloned().collect();
     let switched: Vec<String> = options.values(&["-O"]).map(|option| option.text.clone()).collect();

@@ -44,10 +44,10 @@ pub(crate) fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     // The old style `tar xzf FILE`: the flags take their values in turn.
     let mut arguments = arguments::parse(TAR, &dashed(TAR, call.fields.get(1..).unwrap_or_default()));
     analyzer.files_of_flags(TAR, &arguments, call.command);
-    let mut members = std::mem::take(&mut arguments.operands);
-    for list in arguments.values(&["-T", "--files-from"]) {
-        analyzer.reads(list, call.command);
-        members.extend(analyzer.listed_in(list));
+    let lists: Vec<Field> = arguments.values(&["-T", "--files-from"]).cloned().collect();
+    for list in lists {
+        analyzer.reads(&list, call.command);
+        arguments.operands.extend(analyzer.listed_in(&list));
     }
     checkpoint_actions(analyzer, &arguments);
     let mode = TarMode::of(&arguments);
@@ -57,14 +57,14 @@ pub(crate) fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     let directory = arguments.value(&["-C", "--directory"]);
     analyzer.in_directory(directory, |analyzer| {
-        self::members(analyzer, call, &arguments, mode, &members);
+        members(analyzer, call, &arguments, mode);
     });
     if !mode.extracts || arguments.has(&["-O", "--to-stdout"]) {
         return;
     }
     analyzer.in_directory(directory, |analyzer| renamed_to(analyzer, &arguments, call.command));
     let renames = arguments.has(&["--transform", "--xform"]);
-    if members.is_empty() || renames {
+    if arguments.operands.is_empty() || renames {
         let strip = stripped_directories(analyzer, &arguments);
         let unpacked = Extraction { directory, archive, format: ArchiveFormat::Tar, strip };
         if !looked_into(analyzer, call, &unpacked) {
@@ -86,18 +86,12 @@ fn checkpoint_actions(analyzer: &mut Analyzer<'_>, arguments: &Arguments) {
 }
 
 /// The members that tar packs or unpacks by their names.
-fn members(
-    analyzer: &mut Analyzer<'_>,
-    call: &Call<'_>,
-    arguments: &Arguments,
-    mode: TarMode,
-    members: &[Field],
-) {
+fn members(analyzer: &mut Analyzer<'_>, call: &Call<'_>, arguments: &Arguments, mode: TarMode) {
     let has_patterns = arguments.has_long("--wildcards");
     let removes = mode.creates
         && (arguments.has(&["--remove-files"])
             || analyzer.state.exports.values("TAR_OPTIONS").any(|more| more.contains("--remove-f")));
-    for member in members {
+    for member in &arguments.operands {
         if mode.creates {
             analyzer.touch_tree(Access::Read, member, call.command);
             if removes {

@@ -169,6 +169,14 @@ impl Parser<'_> {
     pub(crate) fn reserved(&self) -> &str {
         let rest = self.rest();
         let end = rest.bytes().take(10).position(is_operator).unwrap_or(rest.len());
+        // A line is continued after the word.
+        let end = if rest.get(..end).is_some_and(|word| word.ends_with('\\'))
+            && rest.as_bytes().get(end) == Some(&b'\n')
+        {
+            end - 1
+        } else {
+            end
+        };
         if end < 10 { rest.get(..end).unwrap_or_default() } else { "" }
     }
 

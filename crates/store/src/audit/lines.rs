@@ -1,5 +1,5 @@
-//! The lines of a file of the trail: one at a time, so that a trail of any length is read in the memory of one record; and the
-//! last record of a file, repaired if a killed process left half of another.
+//! The lines of a file of the trail, one at a time: a trail of any length is read in the memory of one record. A last line that a
+//! killed process left unfinished is repaired.
 
 use std::borrow::Cow;
 use std::fs::File;

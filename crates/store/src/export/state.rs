@@ -23,7 +23,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// It holds a position for each transcript.
 const MAX_USAGE_BYTES: u64 = 16 << 20;
 
-/// Between attempts in the background after a failure: doubled each time, up to the second.
+/// The pause between attempts in the background. Each failure doubles it, up to `MAX_PAUSE`.
 const MIN_PAUSE: SignedDuration = SignedDuration::from_secs(30);
 const MAX_PAUSE: SignedDuration = SignedDuration::from_mins(15);
 

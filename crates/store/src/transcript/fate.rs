@@ -23,7 +23,7 @@ pub enum Sign {
     /// It was at work; what was left undone, where that is known.
     Working(Option<&'static str>),
     Stopped,
-    /// It answered, and its version does not write whether more follows.
+    /// It answered. Its version does not write whether more follows.
     Answered,
     /// It ended before it was finished, for this reason: nothing follows.
     Unfinished(String),

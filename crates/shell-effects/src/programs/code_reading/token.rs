@@ -4,7 +4,7 @@ use crate::programs::languages::SourceLanguage;
 
 /// A part of code.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(in crate::programs) enum Token<'c> {
+pub(in crate::programs) enum SourceToken<'c> {
     /// A name, a word of the language, or a number.
     Name(&'c str),
     /// What is between quotes, or a pattern between slashes.
@@ -20,7 +20,7 @@ fn is_part(c: char) -> bool {
 }
 
 /// The tokens of a code. `None` if it is not certain what is a text.
-pub(in crate::programs) fn tokens(kind: SourceLanguage, code: &str) -> Option<Vec<Token<'_>>> {
+pub(in crate::programs) fn tokens(kind: SourceLanguage, code: &str) -> Option<Vec<SourceToken<'_>>> {
     // Documentation in the code.
     let has_pages = matches!(kind, SourceLanguage::Perl | SourceLanguage::Ruby);
     let is_page = has_pages && code.lines().any(|line| line.starts_with('='));
@@ -43,12 +43,12 @@ pub(in crate::programs) fn tokens(kind: SourceLanguage, code: &str) -> Option<Ve
             }
             '"' | '\'' => {
                 let (text, length) = text(kind, rest, c)?;
-                tokens.push(Token::Text(text));
+                tokens.push(SourceToken::Text(text));
                 length
             }
             '/' if kind != SourceLanguage::Python => {
                 let pattern = pattern(kind, rest, &tokens)?;
-                tokens.push(Token::Text(pattern));
+                tokens.push(SourceToken::Text(pattern));
                 pattern.len() + 2
             }
             c if is_part(c) => {
@@ -58,7 +58,7 @@ pub(in crate::programs) fn tokens(kind: SourceLanguage, code: &str) -> Option<Ve
             '`' | '\\' => return None,
             '#' if kind != SourceLanguage::JavaScript => return None,
             c if c.is_ascii_graphic() => {
-                tokens.push(Token::Sign(c));
+                tokens.push(SourceToken::Sign(c));
                 1
             }
             _ => return None,
@@ -73,24 +73,24 @@ fn named<'c>(
     kind: SourceLanguage,
     name: &'c str,
     after: &'c str,
-    tokens: &mut Vec<Token<'c>>,
+    tokens: &mut Vec<SourceToken<'c>>,
 ) -> Option<usize> {
     // What hides other names. `$_` is the line at hand.
     if name.len() > 1 && name.starts_with('_') {
         return None;
     }
     if !after.starts_with(['"', '\'']) {
-        tokens.push(Token::Name(name));
+        tokens.push(SourceToken::Name(name));
         return Some(name.len());
     }
     match name.to_ascii_lowercase().as_str() {
         "f" | "fr" | "rf" if kind == SourceLanguage::Python => {
             let (text, length) = text(kind, after, after.chars().next()?)?;
-            tokens.push(Token::Text(text));
+            tokens.push(SourceToken::Text(text));
             for expression in expressions(text)? {
-                tokens.extend([Token::Sign('%'), Token::Sign('(')]);
+                tokens.extend([SourceToken::Sign('%'), SourceToken::Sign('(')]);
                 tokens.extend(self::tokens(kind, expression)?);
-                tokens.push(Token::Sign(')'));
+                tokens.push(SourceToken::Sign(')'));
             }
             Some(name.len() + length)
         }
@@ -158,13 +158,13 @@ fn expressions(text: &str) -> Option<Vec<&str>> {
 }
 
 /// A plain pattern between slashes, where none can be a division.
-fn pattern<'c>(kind: SourceLanguage, code: &'c str, before: &[Token<'_>]) -> Option<&'c str> {
+fn pattern<'c>(kind: SourceLanguage, code: &'c str, before: &[SourceToken<'_>]) -> Option<&'c str> {
     let is_expected = match before.last() {
         None => true,
-        Some(Token::Name(name)) => BEFORE_PATTERN.contains(name),
-        Some(Token::Sign('}')) => kind == SourceLanguage::Awk,
-        Some(Token::Sign(sign)) => "({;,!&|".contains(*sign),
-        Some(Token::Text(_)) => false,
+        Some(SourceToken::Name(name)) => BEFORE_PATTERN.contains(name),
+        Some(SourceToken::Sign('}')) => kind == SourceLanguage::Awk,
+        Some(SourceToken::Sign(sign)) => "({;,!&|".contains(*sign),
+        Some(SourceToken::Text(_)) => false,
     };
     let (pattern, _) = code.strip_prefix('/')?.split_once('/')?;
     let is_plain = |c: char| is_part(c) || " ^.*+-".contains(c);
@@ -177,8 +177,11 @@ fn pattern<'c>(kind: SourceLanguage, code: &'c str, before: &[Token<'_>]) -> Opt
 }
 
 /// The arguments between a parenthesis and the one that closes it.
-pub(super) fn arguments<'t, 'c>(tokens: &'t [Token<'c>], at: usize) -> Option<Vec<&'t [Token<'c>]>> {
-    if tokens.get(at) != Some(&Token::Sign('(')) {
+pub(super) fn arguments<'t, 'c>(
+    tokens: &'t [SourceToken<'c>],
+    at: usize,
+) -> Option<Vec<&'t [SourceToken<'c>]>> {
+    if tokens.get(at) != Some(&SourceToken::Sign('(')) {
         return None;
     }
     let mut arguments = Vec::new();
@@ -186,13 +189,13 @@ pub(super) fn arguments<'t, 'c>(tokens: &'t [Token<'c>], at: usize) -> Option<Ve
     let mut start = at + 1;
     for (position, token) in tokens.iter().enumerate().skip(at + 1) {
         match token {
-            Token::Sign('(' | '[' | '{') => depth += 1,
-            Token::Sign(')') if depth == 0 => {
+            SourceToken::Sign('(' | '[' | '{') => depth += 1,
+            SourceToken::Sign(')') if depth == 0 => {
                 arguments.push(tokens.get(start..position)?);
                 return Some(arguments);
             }
-            Token::Sign(')' | ']' | '}') => depth = depth.checked_sub(1)?,
-            Token::Sign(',') if depth == 0 => {
+            SourceToken::Sign(')' | ']' | '}') => depth = depth.checked_sub(1)?,
+            SourceToken::Sign(',') if depth == 0 => {
                 arguments.push(tokens.get(start..position)?);
                 start = position + 1;
             }

@@ -214,8 +214,8 @@ impl EffectiveSandbox {
     }
 }
 
-/// Whether an entry of `excludedCommands` may be about a command with these words. Claude Code looks behind wrappers such as
-/// `timeout`, so the program may be any of them.
+/// Whether an entry of `excludedCommands` may be about a command with these words. Claude Code looks at what wrappers such as
+/// `timeout` run, so the program may be any of the words.
 fn may_exclude(entry: &str, words: &[String]) -> bool {
     let program = entry.split([' ', ':']).next().unwrap_or_default();
     match program.split_once('*') {

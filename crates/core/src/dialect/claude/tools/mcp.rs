@@ -63,8 +63,8 @@ pub fn names_files(tool: &str) -> bool {
     is_foreign(tool) || NAMING.contains(&tool)
 }
 
-/// What a tool may do to the files that its input names, as far as its name says so: both where it says nothing, and nothing where
-/// it only looks at what there is.
+/// What a tool may do to the files that its input names, judging by its name. A name that says nothing counts as reading and
+/// writing. A tool that only lists does neither.
 pub fn access(tool: &str) -> Option<Access> {
     let name = tool.rsplit("__").next().unwrap_or(tool);
     let words = words(name);
@@ -104,8 +104,8 @@ pub fn named_files(input: &Map<String, Value>) -> Vec<Cow<'_, str>> {
     found
 }
 
-/// The other texts of an input that may be a path, at any depth: they count if there is such a file. What a tool writes or looks for is
-/// none.
+/// The other texts of an input that may be a path, at any depth. They count if there is such a file. A text that a tool writes or
+/// searches for is no path.
 pub fn other_texts(input: &Map<String, Value>) -> Vec<&str> {
     const TEXTS: [&str; 14] = [
         "body",

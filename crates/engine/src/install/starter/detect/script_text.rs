@@ -16,17 +16,10 @@ const WRITING: [&str; 9] = [
 /// Options with which a program does not end by itself.
 const WATCHING: [&str; 4] = ["--watch", "--watchAll", "--ui", "watch"];
 
-/// Formatters that change files unless one of these options is given: the program with its subcommand, and the options.
-const FORMATTERS: [(&str, &[&str]); 5] = [
-    ("cargo fmt", &["--check"]),
-    ("ruff format", &["--check", "--diff"]),
-    ("black", &["--check", "--diff"]),
-    ("isort", &["--check", "--check-only", "-c", "--diff"]),
-    ("go fmt", &["-n"]),
-];
+/// Subcommands that change all files of a package unless this option is given.
+const PACKAGE_FORMATTERS: [(&str, &str); 2] = [("cargo fmt", "--check"), ("go fmt", "-n")];
 
-/// Programs for which `-w` writes, and those for which it watches.
-const SHORT_WRITERS: [&str; 4] = ["prettier", "gofmt", "goimports", "shfmt"];
+/// Programs for which `-w` watches.
 const SHORT_WATCHERS: [&str; 3] = ["tsc", "vue-tsc", "mocha"];
 
 /// Whether the text only checks: it changes no files, and it ends.
@@ -38,12 +31,11 @@ fn writes(command: &str) -> bool {
     let has = |option: &str| has_word(command, option);
     let option =
         |written: &&str| command.split_whitespace().any(|word| word.split('=').next() == Some(*written));
-    let is_formatter = |(program, checking): &(&str, &[&str])| {
-        has_words(command, program) && !checking.iter().any(|option| has(option))
-    };
+    let own: Vec<&str> = words(command).collect();
+    let formats = (0..own.len()).any(|at| shell_effects::formats_files(own.get(at..).unwrap_or_default()));
     WRITING.iter().any(|written| option(written) && !command.contains(&format!("{written}=false")))
-        || (has("-w") && SHORT_WRITERS.iter().any(|program| has(program)))
-        || FORMATTERS.iter().any(is_formatter)
+        || formats
+        || PACKAGE_FORMATTERS.iter().any(|(program, checks)| has_words(command, program) && !has(checks))
 }
 
 fn watches(command: &str) -> bool {
@@ -90,6 +82,10 @@ mod tests {
             ("eslint . --cache && prettier --check .", true),
             ("tsc --noEmit && prettier -w .", false),
             ("prettier --list-different 'src/**'", true),
+            ("isort --stdout src", true),
+            ("npx stylua src", false),
+            ("npx stylua --check src", true),
+            ("go mod tidy", true),
             ("vitest", true),
             ("vitest run --coverage", true),
             ("jest --watch", false),
