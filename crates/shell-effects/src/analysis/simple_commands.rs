@@ -92,7 +92,12 @@ impl Analyzer<'_> {
         }
         self.assign_and_run(assignments, &fields, &redirected, start);
         // `exec > FILE`, `exec 3> FILE`.
-        if !is_bare_exec(&fields) {
+        // What an alias stands for may be empty, or `command`.
+        let is_after_alias = || match fields.split_first() {
+            Some((alias, rest)) => self.state.aliases.get(&alias.text).is_some() && is_bare_exec(rest),
+            None => false,
+        };
+        if !is_bare_exec(&fields) && !is_after_alias() {
             self.streams.has_inputs = had_inputs;
             return OpenRedirections::default();
         }

@@ -1,5 +1,7 @@
 //! Splits a command into flags and operands, using a description of its flags.
 
+use std::borrow::Cow;
+
 use crate::analysis::field::Field;
 use crate::programs::program::Program;
 
@@ -175,10 +177,20 @@ pub(crate) fn parse_up_to(flags: &str, fields: &[Field], leading: bool) -> (Argu
     (found, at.min(fields.len()))
 }
 
+/// The name at the start of a field. Its unknown parts may be empty: `--files0-from$x=FILE`.
+fn without_unknown_parts<'n>(field: &Field, name: &'n str) -> Cow<'n, str> {
+    if field.is_literal() {
+        return Cow::Borrowed(name);
+    }
+    let is_known = |at: usize| field.holes.iter().all(|(hole, _)| !hole.contains(&at));
+    Cow::Owned(name.char_indices().filter(|(at, _)| is_known(*at)).map(|(_, c)| c).collect())
+}
+
 /// `--name`, `--name=value`, `--name value`. Returns whether the next word was taken.
 fn long(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments) -> bool {
     if let Some((name, value)) = field.text.split_once('=') {
-        found.flags.push((full_name(flags, name).to_owned(), Some(field.with(value))));
+        let name = without_unknown_parts(field, name);
+        found.flags.push((full_name(flags, &name).to_owned(), Some(field.with(value))));
         return false;
     }
     let name = full_name(flags, &field.text);
