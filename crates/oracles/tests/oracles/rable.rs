@@ -68,6 +68,7 @@ fn commands_are_parsed_as_by_a_complete_parser() {
     x[$(cat .env)]=1: Some(1), not Some(2)
     echo ${ cat .env; }: Some(2), not Some(1)
     echo >: None, not Some(1)
+    echo `#\⏎rm a`: Some(1), not Some(2)
     f=x:.env; IFS[0000000000000000000000000000000000000000000000: None, not Some(1)
     f=x:.env; IFS[0 + 0]=:; cat $f: None, not Some(2)
     a[$((i + 1))]=x; cat ${a[0]}: Some(1), not Some(2)
