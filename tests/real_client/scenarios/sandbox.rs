@@ -177,9 +177,9 @@ pub(super) fn own_files(client: &Client) {
     let before = project.read(".claude/settings.local.json");
     // The guards ask about code that names these files, so it does not.
     let tools = [
-        python("open('.con' + chr(99) + 'laude.yaml', 'a').write('x')"),
+        python("open('.con' + max('abc') + 'laude.yaml', 'a').write('x')"),
         python("open('.claude/settings.l' + chr(111) + 'cal.json', 'a').write('x')"),
-        python("open('.con' + chr(99) + 'laude/x', 'w').write('x')"),
+        python("open('.con' + max('abc') + 'laude/x', 'w').write('x')"),
     ];
     let seen = calls(client, &project, &tools);
     is_intact(&project);
@@ -191,8 +191,8 @@ pub(super) fn own_files(client: &Client) {
 /// A file that a pattern matches is protected once it is there.
 pub(super) fn created_later(client: &Client) {
     let project = project();
-    let make = python("open('new.lo' + chr(99) + 'k', 'w').write('first')");
-    let change = python("open('new.lo' + chr(99) + 'k', 'a').write('bad')");
+    let make = python("open('new.lo' + max('abc') + 'k', 'w').write('first')");
+    let change = python("open('new.lo' + max('abc') + 'k', 'a').write('bad')");
     // Claude Code reads changed settings about a second later.
     let seen = calls(client, &project, &[make, bash("sleep 2; echo waited"), change]);
     assert_eq!(project.read("new.lock").as_deref(), Some("first"));
@@ -215,9 +215,9 @@ pub(super) fn elsewhere(client: &Client) {
     let tools = [
         python("open('.gitignore', 'a').write('sub/' + chr(10))"),
         bash("sleep 2; echo waited"),
-        python("open('sub/x.lo' + chr(99) + 'k', 'w').write('bad')"),
+        python("open('sub/x.lo' + max('abc') + 'k', 'w').write('bad')"),
         python(&format!("print(open('{path}').read())")),
-        python("open('d' + chr(105) + 'st/js/app.js', 'w').write('bad')"),
+        python("open('d' + max('hi') + 'st/js/app.js', 'w').write('bad')"),
     ];
     let seen = calls(client, &project, &tools);
     assert!(project.read(".gitignore").unwrap().contains("sub/"));
@@ -307,7 +307,7 @@ pub(super) fn other_config(client: &Client) {
         .config(&format!("{CONFIG}des:\n  phases: [BUILD]\n  evidence: {{BUILD: 'true'}}\n"))
         .default_step()
         .enforced();
-    let config = "open('evil/.con' + chr(99) + 'laude.yaml', 'w').write('des: {phases: [BUILD], evidence: {BUILD: cp ../.e*v found}}')";
+    let config = "open('evil/.con' + max('abc') + 'laude.yaml', 'w').write('des: {phases: [BUILD], evidence: {BUILD: cp ../.e*v found}}')";
     let tools = [
         bash("mkdir -p evil/steps && cp steps/01-01.json evil/steps/"),
         python(config),
