@@ -83,7 +83,7 @@ const fn all_names() -> [(&'static str, &'static Program); name_count()] {
     names
 }
 
-/// Shell sort: the compiler refuses to run a simpler one for so many names.
+/// Shell sort: with this number of names, the compiler refuses to run a simpler one.
 #[expect(clippy::indexing_slicing, reason = "runs in the compiler, which would refuse a wrong index")]
 const fn sorted_by_name() -> [(&'static str, &'static Program); name_count()] {
     let mut sorted = all_names();
