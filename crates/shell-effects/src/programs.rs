@@ -32,6 +32,7 @@ pub(crate) mod program;
 pub(crate) mod search;
 pub(crate) mod sed;
 pub(crate) mod shell;
+mod shells;
 pub(crate) mod start_up;
 pub(crate) mod system;
 pub(crate) mod table;

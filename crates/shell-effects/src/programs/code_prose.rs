@@ -5,7 +5,7 @@
 
 use crate::programs::attributes::END;
 use crate::programs::code_access::runs_programs;
-use crate::programs::code_reading::token::{SourceToken, tokens};
+use crate::programs::code_reading::token::{SourceToken, is_in_import, tokens};
 use crate::programs::languages::SourceLanguage;
 
 /// Longer code is left as it is.
@@ -162,21 +162,14 @@ impl<'c> Prose<'_, 'c> {
     }
 
     /// `import re`, `import os, re`
-    fn is_in_import(&self, mut at: usize) -> bool {
+    fn is_in_import(&self, at: usize) -> bool {
         if matches!(
             self.token(at + 1),
             Some(SourceToken::Name("as" | "in" | "if") | SourceToken::Sign('.' | '='))
         ) {
             return false;
         }
-        while let (Some(SourceToken::Name(_)), Some(before)) = (self.token(at), self.before(at, 1)) {
-            match before {
-                SourceToken::Name("import") => return true,
-                SourceToken::Sign(',') => at = at.saturating_sub(2),
-                _ => return false,
-            }
-        }
-        false
+        is_in_import(self.tokens, at)
     }
 
     /// `re.sub(…)`, and no `re.sub = …`.

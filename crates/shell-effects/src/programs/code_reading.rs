@@ -202,7 +202,7 @@ impl<'c> Reader<'_, 'c> {
         match self.kind {
             SourceLanguage::Python => {
                 before == Some(SourceToken::Name("import"))
-                    || before == Some(SourceToken::Sign(',')) && self.is_in_import(at)
+                    || before == Some(SourceToken::Sign(',')) && token::is_in_import(self.tokens, at)
             }
             SourceLanguage::JavaScript => {
                 let rest = self.tokens.get(at..at + 6).unwrap_or_default();
@@ -225,18 +225,6 @@ impl<'c> Reader<'_, 'c> {
             }
             _ => false,
         }
-    }
-
-    /// Whether a name is in the list after `import`.
-    fn is_in_import(&self, mut at: usize) -> bool {
-        while let (Some(SourceToken::Name(_)), Some(before)) = (self.token(at), self.before(at, 1)) {
-            match before {
-                SourceToken::Name("import") => return true,
-                SourceToken::Sign(',') => at = at.saturating_sub(2),
-                _ => return false,
-            }
-        }
-        false
     }
 }
 
@@ -282,7 +270,8 @@ impl<'c> Reader<'_, 'c> {
             _ => true,
         };
         // `import json, os`
-        let is_imported = self.before(at, 1) == Some(SourceToken::Sign(',')) && self.is_in_import(at);
+        let is_imported =
+            self.before(at, 1) == Some(SourceToken::Sign(',')) && token::is_in_import(self.tokens, at);
         let is_module = PYTHON.owners.iter().any(|(owner, _)| *owner == name);
         if is_clear && (!is_imported || is_module) && !self.is_other_named(at, name) {
             Some(())

@@ -99,7 +99,8 @@ fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     let codes: Vec<String> = arguments.code(call.program.options).map(Field::shown).collect();
     let directory = codes.iter().flat_map(|code| code.split('|')).find_map(directory_in).map(Field::literal);
-    analyzer.in_directory(directory.as_ref().filter(|_| is_vi), |analyzer| {
+    let directory = if is_vi { directory.as_ref() } else { None };
+    analyzer.in_directory(directory, |analyzer| {
         codes.into_iter().for_each(|code| analyzer.inline_code(call.name, code));
     });
     for file in arguments.values(&["-S", "-s", "-u", "-l", "--load"]) {

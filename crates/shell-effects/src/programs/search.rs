@@ -108,7 +108,10 @@ fn fd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 fn found_by_fd(arguments: &Arguments, by_ending: Option<Stream>) -> Vec<Field> {
     let by_pattern = arguments.has(&["-p", "--full-path", "-g", "--glob", "-F", "--fixed-strings"]);
     let by_name = || {
-        let name = arguments.operands.first().and_then(contained).filter(|_| !by_pattern)?;
+        if by_pattern {
+            return None;
+        }
+        let name = arguments.operands.first().and_then(contained)?;
         Some(listed(arguments.operands.get(1..).unwrap_or_default(), &[name]))
     };
     let by_ending = by_ending.filter(|found| matches!(found, Stream::Files(_)));

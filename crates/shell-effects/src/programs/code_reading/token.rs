@@ -204,3 +204,16 @@ pub(super) fn arguments<'t, 'c>(
     }
     None
 }
+
+/// Whether the name at this place is in the list after `import`.
+pub(in crate::programs) fn is_in_import(tokens: &[SourceToken<'_>], mut at: usize) -> bool {
+    let token = |at: usize| tokens.get(at).copied();
+    while let (Some(SourceToken::Name(_)), Some(before)) = (token(at), at.checked_sub(1).and_then(token)) {
+        match before {
+            SourceToken::Name("import") => return true,
+            SourceToken::Sign(',') => at = at.saturating_sub(2),
+            _ => return false,
+        }
+    }
+    false
+}

@@ -109,7 +109,8 @@ fn in_text(written: &str, depth: usize, found: &mut Vec<Token>) {
     let mut rest = inner;
     loop {
         let (text, expression) = rest.split_once('{').unwrap_or((rest, ""));
-        let text = text.strip_suffix(['$', '#']).filter(|_| !expression.is_empty()).unwrap_or(text);
+        let opening = if expression.is_empty() { None } else { text.strip_suffix(['$', '#']) };
+        let text = opening.unwrap_or(text);
         found.push(Token::Text { text: text.to_owned(), is_made: false });
         if expression.is_empty() {
             break;
