@@ -6,23 +6,21 @@ use super::agents::{AgentCallLink, AgentFacts, AgentsAtStop};
 use super::answer::{
     AnswerForms, ChangedInputForm, ContextForm, DenialForm, FeedbackForm, PermissionForm, RefusalExit,
 };
-use super::tool::McpSpelling;
-use super::{AskSupport, Dialect, Fields, LogLines, ProjectFolder, text};
-use crate::event::EventKind;
+use super::hook_settings::{HookConditions, HookSettings, HookTimeouts, UserSettings};
+use super::tool::{McpSpelling, Tool};
+use super::{AskSupport, ClientEvent, Dialect, Fields, LogLines, ProjectFolder, effect, text};
+use crate::event::{EventKind, Row};
 
-mod events;
-mod settings;
-mod tools;
 mod trust;
 
 pub const DIALECT: Dialect = Dialect {
     name: "codex",
     title: "Codex",
-    events: events::EVENTS,
+    events: EVENTS,
     missing: &[],
     sends,
     fields: &[],
-    tools: tools::TOOLS,
+    tools: TOOLS,
     mcp: McpSpelling::Ours,
     complete,
     ignores: |_, _| None,
@@ -39,7 +37,7 @@ pub const DIALECT: Dialect = Dialect {
     types_unseen: true,
     log: LogLines::OnRequest,
     render: |reply| FORMS.render(reply),
-    settings: settings::SETTINGS,
+    settings: SETTINGS,
 };
 
 /// An answer with a field that it does not know is void as a whole.
@@ -51,6 +49,71 @@ const FORMS: AnswerForms = AnswerForms {
     feedback: FeedbackForm::Block,
     changed_input: ChangedInputForm::Allowed,
     failure_denies: &[],
+};
+
+const EVENTS: &[ClientEvent] = &[
+    ClientEvent::same("SessionStart", EventKind::SessionStart).with_context().shown(),
+    ClientEvent::same("SessionEnd", EventKind::SessionEnd).shown().noted("a hook gets 3 seconds"),
+    ClientEvent::same("UserPromptSubmit", EventKind::UserPromptSubmit)
+        .with_context()
+        .shown()
+        .blocked(effect::REJECTED),
+    ClientEvent::same("PreToolUse", EventKind::PreToolUse)
+        .with_context()
+        .shown()
+        .blocked(effect::DENIED)
+        .noted("`ask` is a denial; what is typed into a running program (`write_stdin`) fires no event"),
+    ClientEvent::same("PostToolUse", EventKind::PostToolUse)
+        .with_context()
+        .shown()
+        .blocked(effect::READ_INSTEAD),
+    ClientEvent::same("PermissionRequest", EventKind::PermissionRequest)
+        .shown()
+        .blocked(effect::NOT_PERMITTED)
+        .noted("with a terminal only"),
+    ClientEvent::same("SubagentStart", EventKind::SubagentStart).with_context().shown(),
+    ClientEvent::same("SubagentStop", EventKind::SubagentStop)
+        .shown()
+        .blocked(effect::GOES_ON)
+        .noted("agents that still run when the main thread stops are dropped without it: Stop reports them"),
+    ClientEvent::same("Stop", EventKind::Stop).shown().blocked(effect::GOES_ON),
+    ClientEvent::same("PreCompact", EventKind::PreCompact).shown(),
+    ClientEvent::same("PostCompact", EventKind::PostCompact).shown(),
+    ClientEvent::own(&Row { name: "PreModelRequest", section: "preModelRequest", ..Row::OF_CLIENT }),
+    ClientEvent::own(&Row { name: "Interrupt", section: "interrupt", ..Row::OF_CLIENT })
+        .noted("a hook gets 3 seconds"),
+];
+
+const TOOLS: &[Tool] = &[
+    Tool::new(&["Bash"], "Bash", &[]),
+    // The patch is where a command is elsewhere.
+    Tool::new(&["apply_patch"], "Edit", &[("command", "patch")]),
+    Tool::new(&["view_image"], "Read", &[("path", "file_path")]),
+    Tool::new(
+        &["collaborationspawn_agent"],
+        "Agent",
+        &[("message", "prompt"), ("agent_type", "subagent_type"), ("task_name", "name")],
+    ),
+];
+
+/// Where hooks are registered. `config.toml` also holds the user's trust: we never write that.
+const SETTINGS: HookSettings = HookSettings {
+    project: ".codex/hooks.json",
+    local: None,
+    user: UserSettings { variable: Some("CODEX_HOME"), folder: ".codex", file: "hooks.json" },
+    others: &[".codex/config.toml"],
+    version: None,
+    // More is cut, with a warning.
+    timeouts: HookTimeouts::Fixed { usual: 3_600, short: &[("SessionEnd", 3), ("Interrupt", 3)] },
+    review: Some(
+        "Codex skips hooks that were not reviewed, without a message: start `codex` here and trust them (`/hooks`); again after each change",
+    ),
+    // Since 0.169.0 also with --dangerously-bypass-hook-trust.
+    folder_trust: None,
+    runs_claudes: false,
+    is_form_known: false,
+    is_enforcing: false,
+    conditions: HookConditions { trust: Some(trust::TRUST), ..HookConditions::NONE },
 };
 
 fn sends(fields: &Fields) -> bool {

@@ -1,26 +1,27 @@
 //! Gemini CLI, as observed in version 0.61.0. It has no events of subagents: they are read from its tools.
 
+use serde_json::Value;
+
 use super::agents::{AgentCallLink, AgentFacts, AgentsAtStop};
 use super::answer::{
     AnswerForms, ChangedInputForm, ContextForm, DenialForm, FeedbackForm, PermissionForm, RefusalExit,
 };
-use super::tool::McpSpelling;
-use super::{AskSupport, Dialect, Fields, LogLines, ProjectFolder, take_model_content, text};
+use super::hook_settings::{HookConditions, HookSettings, HookTimeouts, UserSettings};
+use super::tool::{McpSpelling, Tool};
+use super::{
+    AskSupport, ClientEvent, Dialect, Fields, LogLines, ProjectFolder, effect, take_model_content, text,
+};
 use crate::agent::UNKNOWN;
-use crate::event::EventKind;
-
-mod events;
-mod settings;
-mod tools;
+use crate::event::{EventKind, Row};
 
 pub const DIALECT: Dialect = Dialect {
     name: "gemini",
     title: "Gemini CLI",
-    events: events::EVENTS,
-    missing: events::MISSING,
+    events: EVENTS,
+    missing: MISSING,
     sends,
     fields: &[("prompt_response", "last_assistant_message")],
-    tools: tools::TOOLS,
+    tools: TOOLS,
     mcp: McpSpelling::Joined { prefix: "mcp_", joints: &['_'] },
     complete,
     ignores: |_, _| None,
@@ -37,7 +38,7 @@ pub const DIALECT: Dialect = Dialect {
     types_unseen: false,
     log: LogLines::Never,
     render: |reply| FORMS.render(reply),
-    settings: settings::SETTINGS,
+    settings: SETTINGS,
 };
 
 const FORMS: AnswerForms = AnswerForms {
@@ -48,6 +49,73 @@ const FORMS: AnswerForms = AnswerForms {
     feedback: FeedbackForm::Block,
     changed_input: ChangedInputForm::ToolInput,
     failure_denies: &[],
+};
+
+const EVENTS: &[ClientEvent] = &[
+    ClientEvent::same("SessionStart", EventKind::SessionStart).with_context().shown(),
+    ClientEvent::same("SessionEnd", EventKind::SessionEnd).shown(),
+    ClientEvent::same("BeforeAgent", EventKind::UserPromptSubmit)
+        .with_context()
+        .shown()
+        .blocked(effect::REJECTED),
+    ClientEvent::same("AfterAgent", EventKind::Stop).shown().blocked(effect::GOES_ON),
+    ClientEvent::same("BeforeTool", EventKind::PreToolUse)
+        .shown()
+        .blocked(effect::DENIED)
+        .noted("`ask` is a denial"),
+    ClientEvent::same("AfterTool", EventKind::PostToolUse)
+        .with_context()
+        .shown()
+        .blocked(effect::READ_INSTEAD),
+    ClientEvent::at_tool("BeforeTool", EventKind::SubagentStart, CALLING)
+        .shown()
+        .noted("with the call of the agent (`invoke_agent`)"),
+    ClientEvent::at_tool("BeforeTool", EventKind::SubagentStop, STOPPING)
+        .shown()
+        .blocked(effect::GOES_ON)
+        .noted(
+            "when the agent reports (`complete_task`); with several agents at work, the rules of each name apply",
+        ),
+    ClientEvent::same("Notification", EventKind::Notification).shown(),
+    ClientEvent::own(&Row { name: "BeforeModel", section: "beforeModel", ..Row::OF_CLIENT }),
+    ClientEvent::own(&Row { name: "AfterModel", section: "afterModel", ..Row::OF_CLIENT }),
+    ClientEvent::own(&Row { name: "BeforeToolSelection", section: "beforeToolSelection", ..Row::OF_CLIENT }),
+    // It fires before every request, whether anything is compressed or not.
+    ClientEvent::own(&Row { name: "PreCompress", section: "preCompress", ..Row::OF_CLIENT }),
+];
+
+const MISSING: &[(EventKind, &str)] = &[(
+    EventKind::PreCompact,
+    "PreCompress fires before every request, whether anything is compressed or not",
+)];
+
+const TOOLS: &[Tool] = &[
+    Tool::new(&["run_shell_command"], "Bash", &[]).in_directory("dir_path"),
+    Tool::new(&["write_file"], "Write", &[]),
+    Tool::new(&["replace"], "Edit", &[]),
+    Tool::new(&["read_file"], "Read", &[("absolute_path", "file_path")]),
+    Tool::new(&["read_many_files"], "Grep", &[("include", "paths")]),
+    Tool::new(&["grep_search"], "Grep", &[("dir_path", "path")]),
+    Tool::new(&["glob"], "Glob", &[("dir_path", "path")]),
+    Tool::new(&[CALLING], "Agent", &[("agent_name", "subagent_type")]),
+];
+
+const SETTINGS: HookSettings = HookSettings {
+    project: ".gemini/settings.json",
+    local: None,
+    user: UserSettings { variable: None, folder: ".gemini", file: "settings.json" },
+    others: &[],
+    version: None,
+    // In milliseconds.
+    timeouts: HookTimeouts::Fixed { usual: 3_600_000, short: &[("SessionEnd", 60_000)] },
+    review: None,
+    folder_trust: Some(
+        "Gemini CLI runs hooks of a project in trusted folders only: start `gemini` here and trust the folder",
+    ),
+    runs_claudes: false,
+    is_form_known: false,
+    is_enforcing: false,
+    conditions: HookConditions { switched_off, ..HookConditions::NONE },
 };
 
 /// The tool by which a subagent stops. Its denial makes the subagent go on.
@@ -78,6 +146,14 @@ fn sends(fields: &Fields) -> bool {
     let has = |name: &str| fields.contains_key(name);
     let event = text(fields, "hook_event_name").unwrap_or_default();
     let is_shared = SHARED.contains(&event);
-    let is_own = !is_shared && events::EVENTS.iter().any(|known| known.name == event);
+    let is_own = !is_shared && EVENTS.iter().any(|known| known.name == event);
     is_own || is_shared && has("timestamp") && has("transcript_path") && !has("permission_mode")
+}
+
+fn switched_off(settings: &Value) -> Option<&'static str> {
+    if settings.pointer("/hooksConfig/enabled") == Some(&Value::Bool(false)) {
+        Some("`hooksConfig.enabled` is false")
+    } else {
+        None
+    }
 }

@@ -4,22 +4,21 @@ use super::agents::{AgentCallLink, AgentFacts};
 use super::answer::{
     AnswerForms, ChangedInputForm, ContextForm, DenialForm, FeedbackForm, PermissionForm, RefusalExit,
 };
-use super::tool::McpSpelling;
-use super::{AskSupport, Dialect, Fields, LogLines, ProjectFolder, take_model_content, text};
-use crate::event::EventKind;
-
-mod events;
-mod settings;
-mod tools;
+use super::hook_settings::{HookConditions, HookSettings, HookTimeouts, UserSettings};
+use super::tool::{McpSpelling, Tool};
+use super::{
+    AskSupport, ClientEvent, Dialect, Fields, LogLines, ProjectFolder, effect, take_model_content, text,
+};
+use crate::event::{EventKind, Row};
 
 pub const DIALECT: Dialect = Dialect {
     name: "qwen",
     title: "Qwen Code",
-    events: events::EVENTS,
-    missing: events::MISSING,
+    events: EVENTS,
+    missing: MISSING,
     sends,
     fields: &[],
-    tools: tools::TOOLS,
+    tools: TOOLS,
     mcp: McpSpelling::Ours,
     complete,
     ignores,
@@ -30,7 +29,7 @@ pub const DIALECT: Dialect = Dialect {
     types_unseen: false,
     log: LogLines::OnRequest,
     render: |reply| FORMS.render(reply),
-    settings: settings::SETTINGS,
+    settings: SETTINGS,
 };
 
 const FORMS: AnswerForms = AnswerForms {
@@ -41,6 +40,75 @@ const FORMS: AnswerForms = AnswerForms {
     feedback: FeedbackForm::Context,
     changed_input: ChangedInputForm::Impossible,
     failure_denies: &[],
+};
+
+/// It shows messages of a hook only at a stop.
+const EVENTS: &[ClientEvent] = &[
+    ClientEvent::same("SessionStart", EventKind::SessionStart).with_context(),
+    ClientEvent::same("SessionEnd", EventKind::SessionEnd).noted("with a terminal only"),
+    ClientEvent::same("UserPromptSubmit", EventKind::UserPromptSubmit)
+        .with_context()
+        .blocked(effect::REJECTED)
+        .noted("an empty prompt is ignored: no rule applies"),
+    ClientEvent::same("UserPromptExpansion", EventKind::UserPromptExpansion),
+    ClientEvent::same("PreToolUse", EventKind::PreToolUse)
+        .blocked(effect::DENIED)
+        .noted("a hook cannot change a tool's input: agents do not see their boundaries"),
+    ClientEvent::same("PostToolUse", EventKind::PostToolUse)
+        .with_context()
+        .blocked(effect::READ)
+        .noted("a block is given as context"),
+    ClientEvent::same("PostToolUseFailure", EventKind::PostToolUseFailure),
+    ClientEvent::same("PostToolBatch", EventKind::PostToolBatch),
+    ClientEvent::same("PermissionRequest", EventKind::PermissionRequest)
+        .blocked(effect::NOT_PERMITTED)
+        .noted("with a terminal only"),
+    ClientEvent::same("SubagentStart", EventKind::SubagentStart).noted("context is not read"),
+    ClientEvent::same("SubagentStop", EventKind::SubagentStop).blocked(effect::GOES_ON),
+    ClientEvent::same("Stop", EventKind::Stop)
+        .shown()
+        .blocked(effect::GOES_ON)
+        .noted("after 7 blocks Qwen Code stops; agents in the background stop later"),
+    ClientEvent::same("PreCompact", EventKind::PreCompact),
+    ClientEvent::same("Notification", EventKind::Notification),
+    ClientEvent::same("InstructionsLoaded", EventKind::InstructionsLoaded),
+    ClientEvent::same("MessageDisplay", EventKind::MessageDisplay),
+    ClientEvent::own(&Row { name: "TodoCreated", section: "todoCreated", ..Row::OF_CLIENT }),
+    ClientEvent::own(&Row { name: "TodoCompleted", section: "todoCompleted", ..Row::OF_CLIENT }),
+];
+
+const MISSING: &[(EventKind, &str)] = &[
+    (EventKind::PostCompact, "it was never seen to fire"),
+    (EventKind::StopFailure, "it was never seen to fire"),
+    (EventKind::PermissionDenied, "it was never seen to fire"),
+];
+
+const TOOLS: &[Tool] = &[
+    Tool::new(&["run_shell_command"], "Bash", &[]).in_directory("directory"),
+    Tool::new(&["monitor"], "Monitor", &[]).in_directory("directory"),
+    Tool::new(&["write_file"], "Write", &[]),
+    Tool::new(&["edit"], "Edit", &[]),
+    Tool::new(&["notebook_edit"], "NotebookEdit", &[]),
+    Tool::new(&["read_file"], "Read", &[("absolute_path", "file_path"), ("path", "file_path")]),
+    Tool::new(&["grep_search"], "Grep", &[]),
+    Tool::new(&["glob"], "Glob", &[]),
+    Tool::new(&["agent"], "Agent", &[]),
+];
+
+const SETTINGS: HookSettings = HookSettings {
+    project: ".qwen/settings.json",
+    local: None,
+    user: UserSettings { variable: None, folder: ".qwen", file: "settings.json" },
+    others: &[],
+    version: None,
+    // From 1000 on it is in milliseconds.
+    timeouts: HookTimeouts::Fixed { usual: 3_600_000, short: &[("SessionEnd", 60_000)] },
+    review: None,
+    folder_trust: None,
+    runs_claudes: false,
+    is_form_known: false,
+    is_enforcing: false,
+    conditions: HookConditions { misread_timeout, ..HookConditions::NONE },
 };
 
 /// What comes between the type of an agent and the id of its call, in the agent's id.
@@ -97,6 +165,19 @@ fn own_transcript(fields: &Fields, agent_id: &str) -> Option<String> {
 fn ignores(event: EventKind, fields: &Fields) -> Option<&'static str> {
     if event == EventKind::UserPromptSubmit && text(fields, "prompt").is_none() {
         Some("the prompt is empty")
+    } else {
+        None
+    }
+}
+
+/// From 1000 on it is in milliseconds, and nobody means to give a hook less than 100 seconds.
+fn misread_timeout(timeout: u64) -> Option<String> {
+    if (1_000..100_000).contains(&timeout) {
+        let (seconds, rest) = (timeout / 1_000, timeout % 1_000);
+        let rest = format!("{rest:03}");
+        let rest = rest.trim_end_matches('0');
+        let point = if rest.is_empty() { "" } else { "." };
+        Some(format!("{seconds}{point}{rest} s"))
     } else {
         None
     }
