@@ -36,7 +36,7 @@ mod trust;
 mod values;
 
 pub use budget::{
-    Amount, BUDGET, BUDGET_KEYS, BudgetConfig, BudgetReaction, BudgetScope, Limit, Measure, Percent,
+    Amount, BUDGET, BudgetConfig, BudgetReaction, BudgetScope, Limit, Measure, Percent, budget_keys,
     is_looser_budget,
 };
 pub use cases::{

@@ -14,12 +14,13 @@ mod budgets;
 mod clients;
 mod file_rules;
 mod files;
+mod first_match;
 mod names;
 mod original;
+mod outer_layers;
 mod pack_switches;
 mod permission_rules;
 mod regexes;
-mod shadowed;
 mod tool_rules;
 mod variables;
 
@@ -34,10 +35,11 @@ pub fn remarks(loaded: &LoadedConfig, context: &LintContext) -> Vec<Remark> {
     names::of_permissions(config, context, &mut found);
     permission_rules::check(loaded, &mut found);
     pack_switches::check(loaded, &mut found);
-    shadowed::by_first(config, &mut found);
-    shadowed::ignored_first(loaded, &mut found);
-    shadowed::overridden_switches(loaded, &mut found);
+    first_match::by_first(config, &mut found);
+    first_match::ignored_first(loaded, &mut found);
+    outer_layers::switches(loaded, &mut found);
     budgets::check(loaded, &mut found);
+    outer_layers::budgets(loaded, &mut found);
     tool_rules::check(loaded, context, &mut found);
     file_rules::check(loaded, context, &mut found);
     files::check(config, context, &mut found);
@@ -61,7 +63,7 @@ pub fn remarks(loaded: &LoadedConfig, context: &LintContext) -> Vec<Remark> {
 
 /// Valid rules that may not mean what the user intended.
 pub fn notes(loaded: &LoadedConfig) -> Vec<Remark> {
-    shadowed::no_fallback(&loaded.config).into_iter().collect()
+    first_match::no_fallback(&loaded.config).into_iter().collect()
 }
 
 pub struct LintContext {

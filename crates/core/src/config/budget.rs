@@ -120,18 +120,7 @@ impl Limit {
     /// The keys of the config that set it.
     #[must_use]
     pub fn keys(&self) -> [&'static str; 3] {
-        let scope = match self.scope {
-            BudgetScope::Session => "session",
-            BudgetScope::Agent => "agent",
-            BudgetScope::Day => "day",
-        };
-        let measure = match self.measure {
-            Measure::Cost => "cost",
-            Measure::Tokens => "tokens",
-            Measure::ToolCalls => "toolCalls",
-            Measure::Minutes => "minutes",
-        };
-        [BUDGET, scope, measure]
+        keys_of(self.scope, self.measure)
     }
 
     /// Its keys below `budget`, as state and JSON name it.
@@ -141,6 +130,34 @@ impl Limit {
         format!("{scope}.{measure}")
     }
 }
+
+fn keys_of(scope: BudgetScope, measure: Measure) -> [&'static str; 3] {
+    let scope = match scope {
+        BudgetScope::Session => "session",
+        BudgetScope::Agent => "agent",
+        BudgetScope::Day => "day",
+    };
+    let measure = match measure {
+        Measure::Cost => "cost",
+        Measure::Tokens => "tokens",
+        Measure::ToolCalls => "toolCalls",
+        Measure::Minutes => "minutes",
+    };
+    [BUDGET, scope, measure]
+}
+
+type AmountOf = fn(&BudgetConfig) -> Option<Amount>;
+
+/// The amounts of a budget, in the order of the reference.
+const AMOUNTS: [(BudgetScope, Measure, AmountOf); 7] = [
+    (BudgetScope::Session, Measure::Cost, |budget| budget.session?.cost),
+    (BudgetScope::Session, Measure::Tokens, |budget| budget.session?.tokens),
+    (BudgetScope::Agent, Measure::ToolCalls, |budget| budget.agent?.tool_calls),
+    (BudgetScope::Agent, Measure::Minutes, |budget| budget.agent?.minutes),
+    (BudgetScope::Agent, Measure::Tokens, |budget| budget.agent?.tokens),
+    (BudgetScope::Day, Measure::Cost, |budget| budget.day?.cost),
+    (BudgetScope::Day, Measure::Tokens, |budget| budget.day?.tokens),
+];
 
 impl BudgetConfig {
     /// The part of an amount, in percent, at which Claude and the user are warned.
@@ -156,19 +173,9 @@ impl BudgetConfig {
 
     /// All amounts, in the order of the reference.
     pub fn limits(&self) -> impl Iterator<Item = Limit> {
-        let shared = |scope, budget: Option<SharedBudget>| {
-            let SharedBudget { cost, tokens } = budget.unwrap_or_default();
-            [(scope, Measure::Cost, cost), (scope, Measure::Tokens, tokens)]
-        };
-        let AgentBudget { tool_calls, minutes, tokens } = self.agent.unwrap_or_default();
-        let of_agent = [
-            (BudgetScope::Agent, Measure::ToolCalls, tool_calls),
-            (BudgetScope::Agent, Measure::Minutes, minutes),
-            (BudgetScope::Agent, Measure::Tokens, tokens),
-        ];
-        let session = shared(BudgetScope::Session, self.session);
-        let all = session.into_iter().chain(of_agent).chain(shared(BudgetScope::Day, self.day));
-        all.filter_map(|(scope, measure, amount)| Some(Limit { scope, measure, amount: amount?.get() }))
+        AMOUNTS.iter().filter_map(|(scope, measure, amount)| {
+            Some(Limit { scope: *scope, measure: *measure, amount: amount(self)?.get() })
+        })
     }
 
     /// Whether an event is counted or compared. A client's transcripts may not be read.
@@ -374,18 +381,11 @@ fn strictness(keys: &[Text], value: &Node) -> Option<f64> {
     }
 }
 
-/// All keys below `budget` that have a value, for messages about layers.
-pub const BUDGET_KEYS: [&[&str]; 9] = [
-    &[BUDGET, "session", "cost"],
-    &[BUDGET, "session", "tokens"],
-    &[BUDGET, "agent", "toolCalls"],
-    &[BUDGET, "agent", "minutes"],
-    &[BUDGET, "agent", "tokens"],
-    &[BUDGET, "day", "cost"],
-    &[BUDGET, "day", "tokens"],
-    &[BUDGET, "at"],
-    &[BUDGET, "then"],
-];
+/// The keys of all values of `budget`, for messages about layers.
+pub fn budget_keys() -> impl Iterator<Item = Vec<&'static str>> {
+    let amounts = AMOUNTS.iter().map(|(scope, measure, _)| keys_of(*scope, *measure).to_vec());
+    amounts.chain(["at", "then"].map(|key| vec![BUDGET, key]))
+}
 
 #[cfg(test)]
 mod tests {
@@ -422,8 +422,7 @@ mod tests {
         )
         .unwrap();
         let keys: Vec<Vec<&str>> = all.limits().map(|limit| limit.keys().to_vec()).collect();
-        let known: Vec<Vec<&str>> =
-            BUDGET_KEYS.iter().map(|keys| keys.to_vec()).filter(|keys| keys.len() == 3).collect();
+        let known: Vec<Vec<&str>> = budget_keys().filter(|keys| keys.len() == 3).collect();
         assert_eq!(keys, known);
         let amounts: Vec<f64> = all.limits().map(|limit| limit.amount).collect();
         assert_eq!(amounts, [1.0, 2000.0, 3.0, 0.5, 5.0, 6.0, 7.0]);

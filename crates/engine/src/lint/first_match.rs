@@ -1,10 +1,10 @@
-//! `match: first`: patterns that can never run, because an earlier one matches first.
+//! `match: first`: patterns that can never run, because an earlier one matches first, and a `match: first` without an effect.
 
 use super::coverage::{alternatives, covers};
-use conclaude_core::config::{ConclaudeConfig, GUARD_KEYS, Remark};
+use conclaude_core::config::{ConclaudeConfig, Remark};
 use conclaude_core::event::EventKind;
 use conclaude_core::pattern::MatchMode;
-use conclaude_core::yaml::{self, Node, Spanned};
+use conclaude_core::yaml::{self, Node};
 use conclaude_store::load::LoadedConfig;
 
 pub(super) fn by_first(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
@@ -61,40 +61,6 @@ pub(super) fn ignored_first(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
             }
         }
     }
-}
-
-/// Values of an inner layer that would relax an outer one, if that is not overridable.
-pub(super) fn overridden_switches(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
-    for (index, source) in loaded.origins.sources().iter().enumerate() {
-        let Ok(tree) = yaml::read_source(&source.text, index) else { continue };
-        for keys in non_overridable_keys() {
-            let Some(value) = keys.iter().try_fold(&tree, |node, key| node.value_of(key)) else { continue };
-            let Some(used) = loaded.origins.of(&keys) else { continue };
-            if used.layer >= source.layer || !relaxes(value) {
-                continue;
-            }
-            let what = format!("{}: this value of `{}` has no effect", keys[0], keys[1]);
-            let why = format!("{used} comes from an outer layer and is not overridable");
-            let remark = Remark::at(value.span, what).because(why);
-            found.push(remark.help("remove it, or write `overridable: true` there, if it is yours"));
-        }
-    }
-}
-
-/// Whether a value allows more than the strictest one.
-fn relaxes(value: &Spanned<Node>) -> bool {
-    let value = ["enabled", "answer"].iter().find_map(|key| value.value_of(key)).unwrap_or(value);
-    match &value.value {
-        Node::Bool(is_on) => !is_on,
-        Node::Text(answer) => answer != "deny",
-        _ => false,
-    }
-}
-
-/// The keys that an inner layer cannot relax.
-fn non_overridable_keys() -> impl Iterator<Item = [&'static str; 2]> {
-    let switches = GUARD_KEYS.iter().filter(|guard| guard.is_switch);
-    switches.map(|guard| ["preToolUse", guard.name]).chain([["permissionRequest", "default"]])
 }
 
 /// The earlier pattern that covers everything, or the last of several that do together.
