@@ -10,6 +10,7 @@
     clippy::print_stdout,
     reason = "a test fails by panicking, and prints its figures"
 )]
+#![allow(clippy::disallowed_methods, reason = "a test reads the environment that it was started in")]
 
 #[path = "../it/common/mod.rs"]
 mod common;

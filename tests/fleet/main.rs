@@ -9,6 +9,7 @@
     clippy::indexing_slicing,
     reason = "a test fails by panicking"
 )]
+#![allow(clippy::disallowed_methods, reason = "a test reads the environment that it was started in")]
 
 #[path = "../it/common/mod.rs"]
 mod common;

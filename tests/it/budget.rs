@@ -14,7 +14,7 @@ mod counting;
 mod day;
 #[cfg(unix)]
 mod raise;
-mod shown;
+mod status;
 
 /// Tokens of one answer in a test, as budgets count them.
 const ANSWER: u64 = 1_101;

@@ -1,7 +1,7 @@
 //! The config is made of several files: the user's, the project's, the local one, and what each extends.
 
-mod local;
-mod stricter;
+mod local_config;
+mod stricter_layers;
 
 use insta::assert_snapshot;
 

@@ -3,12 +3,12 @@
 mod call;
 mod config;
 mod folders;
+mod gate_2;
 mod own_files;
 mod prompt;
 mod scope;
 mod stop;
 mod unfinished;
-mod work;
 
 use serde_json::Value;
 

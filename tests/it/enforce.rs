@@ -3,7 +3,7 @@
 mod classes;
 mod links;
 mod sync;
-mod users_own;
+mod user_settings;
 
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 mod import;
 mod questions;
 mod repositories;
-mod suggested;
+mod suggestions;
 
 use std::path::Path;
 

@@ -2,10 +2,10 @@
 
 mod comments;
 mod copies;
-mod kept;
 mod lines;
 mod purge;
-mod refused;
+mod refused_settings;
+mod user_settings;
 
 use std::path::Path;
 

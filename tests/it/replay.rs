@@ -1,6 +1,6 @@
 //! `conclaude replay`: what a config would have decided in sessions of the past, and where that differs from what happened.
 
-mod broken;
+mod broken_transcripts;
 mod hook_agreement;
 mod threads;
 

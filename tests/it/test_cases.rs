@@ -1,6 +1,6 @@
 //! `conclaude test`: cases beside the config, and what is printed of them.
 
-mod broken;
+mod broken_files;
 
 use insta::assert_snapshot;
 

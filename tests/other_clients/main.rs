@@ -9,6 +9,7 @@
     clippy::print_stderr,
     reason = "a test fails by panicking, and prints what it found"
 )]
+#![allow(clippy::disallowed_methods, reason = "a test reads the environment that it was started in")]
 
 #[cfg(target_os = "linux")]
 mod client;

@@ -11,6 +11,7 @@
     clippy::print_stdout,
     reason = "a test fails by panicking, and prints its figure"
 )]
+#![allow(clippy::disallowed_methods, reason = "a test reads the environment that it was started in")]
 
 #[path = "../it/common/mod.rs"]
 mod common;

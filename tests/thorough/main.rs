@@ -3,6 +3,7 @@
 
 #![allow(clippy::too_many_lines, reason = "a session or a table of cases is as long as it is")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![allow(clippy::disallowed_methods, reason = "a test reads the environment that it was started in")]
 
 #[path = "../it/common/mod.rs"]
 mod common;
@@ -12,7 +13,7 @@ mod bounds;
 mod client_payloads;
 mod client_tool_calls;
 mod corpus;
-mod everyday;
+mod everyday_commands;
 mod hostile_text;
 mod imported_hooks;
 mod pack_tables;

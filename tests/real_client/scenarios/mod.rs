@@ -4,13 +4,13 @@ mod budgets;
 mod commands;
 mod gates;
 mod main_thread;
-mod observed;
 mod plugin;
 mod prompts;
+mod reports;
 mod sandbox;
 mod servers;
 mod setup;
-mod several;
+mod several_agents;
 mod steps;
 mod telemetry;
 mod watch;
@@ -71,8 +71,12 @@ pub(crate) const ALL: &[Scenario] = &[
         "beside a registration in each of the settings everything runs once",
     ),
     scenario("plugin-and-npm", plugin::beside_npm, "the same where the project's npm package is registered"),
-    scenario("parallel", several::parallel, "two agents at once, each with its own messages in order"),
-    scenario("nested", several::nested, "an agent calls an agent; what belongs to it comes with its caller"),
+    scenario("parallel", several_agents::parallel, "two agents at once, each with its own messages in order"),
+    scenario(
+        "nested",
+        several_agents::nested,
+        "an agent calls an agent; what belongs to it comes with its caller",
+    ),
     scenario("fixed", steps::fixed, "an agent is blocked until its step file proves the work"),
     scenario(
         "limit",
@@ -141,12 +145,12 @@ pub(crate) const ALL: &[Scenario] = &[
     ),
     scenario(
         "file-changed",
-        observed::file_changed,
+        reports::file_changed,
         "commands for the files that a pattern names, once the client reports that they changed",
     ),
     scenario(
         "instructions-loaded",
-        observed::instructions_loaded,
+        reports::instructions_loaded,
         "commands when the client reads instructions, by the reason",
     ),
     scenario(
