@@ -14,7 +14,7 @@ use conclaude_store::audit::{Trail, Verdict, verify};
 use conclaude_store::transcript::sessions::SkippedFiles;
 use conclaude_store::transcript::sessions::{self, SessionFiles};
 
-mod active;
+mod active_time;
 mod called_agents;
 mod html;
 mod lanes;

@@ -19,7 +19,7 @@ use conclaude_store::root::Root;
 use conclaude_store::transcript::sessions::SkippedFiles;
 
 mod json;
-mod left_out;
+mod omissions;
 mod print;
 
 pub(super) const EXAMPLES: &str = "Examples:

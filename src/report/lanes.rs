@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::active::ActiveTime;
+use super::active_time::ActiveTime;
 use super::model::{Call, Hook, Lane, RecordDetails, Report, SessionReport, State};
 use super::tables;
 use super::threads::{Summary, ToolCall, is_recent};

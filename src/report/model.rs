@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Scope;
-use super::active::ActiveTime;
+use super::active_time::ActiveTime;
 use super::tables::UsageTables;
 use conclaude_core::decide::Word;
 use conclaude_core::event::EventKind;

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::active::ActiveTime;
+use super::active_time::ActiveTime;
 use super::called_agents::CalledAgent;
 use super::usage::{self, AnswerContext, Answers};
 use conclaude_core::dialect::claude::tools::{self, ToolUse};

@@ -15,11 +15,11 @@ use conclaude_os::budget::Budget;
 use conclaude_os::git::TreeEntry;
 
 mod classify;
-mod existing;
+mod matching_files;
 mod parts;
 
 use classify::{Compiler, RulePlan};
-pub use existing::looks_into;
+pub use matching_files::looks_into;
 
 /// The limit on files that are listed because patterns match them, for all rules together. At this number, each command takes two
 /// seconds longer. From about 3,000 on, Claude Code refuses every command.

@@ -5,7 +5,7 @@ use std::io;
 
 use anstyle::{AnsiColor, Style};
 
-use super::{ReplaySummary, left_out};
+use super::{ReplaySummary, omissions};
 use crate::cli::out::{Out, Paint};
 use crate::cli::table;
 use crate::replay::notes_of;
@@ -34,8 +34,8 @@ pub(super) fn text(out: &mut Out<'_>, replayed: &ReplaySummary<'_>, with_unmatch
     }
     commands(out, replayed)?;
     let (problems, notes) = (replayed.totals.named_problems(), short_notes(replayed));
-    let left_out = left_out::line(replayed);
-    if !problems.is_empty() || !notes.is_empty() || left_out.is_some() {
+    let omissions = omissions::line(replayed);
+    if !problems.is_empty() || !notes.is_empty() || omissions.is_some() {
         writeln!(out)?;
     }
     for problem in problems {
@@ -44,8 +44,8 @@ pub(super) fn text(out: &mut Out<'_>, replayed: &ReplaySummary<'_>, with_unmatch
     for note in notes {
         writeln!(out, "{FAINT}note: {note}{FAINT:#}")?;
     }
-    if let Some(left_out) = left_out {
-        writeln!(out, "{WARNING}left out:{WARNING:#} {left_out}")?;
+    if let Some(omissions) = omissions {
+        writeln!(out, "{WARNING}left out:{WARNING:#} {omissions}")?;
     }
     Ok(())
 }
@@ -292,22 +292,22 @@ pub(super) fn notes(replayed: &ReplaySummary<'_>) -> Vec<String> {
             .iter()
             .map(|what| format!("looked up on today's disk, not on the disk of that time: {what}")),
     );
-    let left_out = replayed.totals.not_replayed;
+    let omissions = replayed.totals.not_replayed;
     let of = |n: u64, noun: &str, what: &str| {
         if n > 0 { Some(format!("{} {what}", count(n, noun))) } else { None }
     };
     found.extend(of(
-        left_out.requests,
+        omissions.requests,
         "call",
         "not replayed with `permissionRequest`: the transcript does not say whether the user was asked",
     ));
     found.extend(of(
-        left_out.sidechain_lines,
+        omissions.sidechain_lines,
         "line",
         "of subagents in a transcript of the main thread not replayed: older versions of Claude Code wrote them there",
     ));
-    found.extend(of(left_out.unknown_agents, "subagent", "without a type: rules see its id as its name"));
-    found.extend(of(left_out.old_files, "transcript", "not read: last written before the time of --since"));
+    found.extend(of(omissions.unknown_agents, "subagent", "without a type: rules see its id as its name"));
+    found.extend(of(omissions.old_files, "transcript", "not read: last written before the time of --since"));
     found.extend(notes_of(&replayed.not_listed));
     let others = replayed.replayer.other_sections();
     if !others.is_empty() {
@@ -349,22 +349,22 @@ fn elsewhere(replayed: &ReplaySummary<'_>) -> Vec<String> {
 
 /// Step files and trees of that time are gone.
 fn gates(replayed: &ReplaySummary<'_>) -> Vec<String> {
-    let left_out = replayed.totals.not_replayed;
+    let omissions = replayed.totals.not_replayed;
     let gates = [
         (
-            left_out.step_files,
+            omissions.step_files,
             "call",
             "Gate 1 was replayed only for the prompt",
             "its step file of that time is not known",
         ),
         (
-            left_out.scopes,
+            omissions.scopes,
             "writing call",
             "Gate 2 was not replayed",
             "the scope of its step at that time is not known",
         ),
         (
-            left_out.gated_stops,
+            omissions.gated_stops,
             "stop",
             "Gate 3 and the judge were not replayed",
             "the step and the files of that time are not known",

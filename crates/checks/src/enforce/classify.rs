@@ -1,6 +1,6 @@
 //! Decides for each rule whether it can be compiled, into which entries, and why not.
 
-use super::existing::{CompiledFileRules, Matches, limit};
+use super::matching_files::{CompiledFileRules, Matches, limit};
 use super::parts::{Part, PathStart};
 use super::{
     CompiledRules, EnforceRequest, EnforcementClass, ListedFile, OwnPath, RuleEnforcement, SettingsPaths,

@@ -6,11 +6,11 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-pub use self::joined::{ExcerptLimits, JoinedOutput};
+pub use self::joined_output::{ExcerptLimits, JoinedOutput};
 use super::{Sink, Stream};
 use conclaude_core::text::{clean, count, printable};
 
-mod joined;
+mod joined_output;
 
 /// What is kept of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
