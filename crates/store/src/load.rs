@@ -119,7 +119,7 @@ pub fn untrusted(root: &Root) -> LoadedConfig {
     loader.finish()
 }
 
-/// Why nothing of a file may run. The user's own files and packs need no agreement.
+/// Why commands of a file may not run. The user's own files and packs need no agreement.
 #[must_use]
 pub fn why_untrusted(source: &Source) -> Option<String> {
     if source.layer == Layer::User || source.is_pack() {
@@ -139,11 +139,11 @@ struct Loader<'a> {
     parts: Vec<Part>,
     errors: Vec<ConfigError>,
     unusable: Vec<UnusableRules>,
-    /// A file that extends the current one is broken: of this one only the rules count.
+    /// A file that extends the current one is broken, so only the rules of the current one count.
     only_rules: bool,
     /// The files that extend the current one, from the first.
     chain: Vec<PathBuf>,
-    /// What the current layer has extended already: twice adds nothing.
+    /// The files that the current layer has extended already. They are not read twice.
     extended: Vec<PathBuf>,
     /// All paths that are extended.
     named: Vec<PathBuf>,

@@ -100,12 +100,12 @@ impl Chain {
         Chain { seq: 0, hash: GENESIS.to_owned(), recent: VecDeque::new() }
     }
 
-    /// Goes on after a record that was followed before.
+    /// The chain after a record that was checked earlier.
     pub(super) fn after(seq: u64, hash: String) -> Chain {
         Chain { seq, hash, ..Chain::new() }
     }
 
-    /// Goes on after a line that does not follow, so that what comes after it is compared with it.
+    /// Continues after a line that does not follow. The next line is compared with it.
     pub(super) fn skip_to(&mut self, line: &str) {
         if let Some(link) =
             ChainLink::read(line).filter(|link| link.seq > self.seq || self.inserted_before(link).is_some())
@@ -115,11 +115,11 @@ impl Chain {
         }
     }
 
-    /// How many records before this one are foreign, since it follows the one before them.
+    /// The number of inserted records before this one: it follows the record before them.
     pub(super) fn inserted_before(&self, link: &ChainLink<'_>) -> Option<u64> {
         let inserted = self.seq.checked_sub(link.seq)?.checked_add(1)?;
         let back = self.recent.len().checked_sub(usize::try_from(inserted).ok()?)?;
-        // A copy of a record proves nothing against those after it.
+        // A copy of an earlier record does not prove that the records after it were inserted.
         let is_copy = self.recent.get(back + 1).unwrap_or(&self.hash) == link.hash;
         let follows = *self.recent.get(back)? == link.prev && !is_copy && link.is_intact();
         if follows { Some(inserted) } else { None }
@@ -164,7 +164,7 @@ impl Chain {
     }
 }
 
-/// Whether the line is the first of a trail that goes on where another one was moved away.
+/// Whether the line is the first of a trail that continues another one, which was moved away.
 fn continues_another_trail(link: &ChainLink<'_>, line: &str) -> bool {
     let record: Value = serde_json::from_str(line).unwrap_or_default();
     let last = record.pointer("/findings/0/last");
@@ -204,7 +204,7 @@ impl Anchor {
         self.next.as_ref().map_or(self.last.seq, |next| next.seq.max(self.last.seq))
     }
 
-    /// Whether a record after it may be ours: older versions wrote the record first and the anchor afterwards.
+    /// Whether a record after it may be ours: older versions wrote the anchor after the record.
     pub(super) fn may_be_late(&self) -> bool {
         self.last.file.is_none()
     }

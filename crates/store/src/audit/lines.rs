@@ -20,9 +20,9 @@ const BUFFER_BYTES: usize = 64 << 10;
 pub(super) struct TrailLine<'a> {
     /// Empty for a line that is too long for a record.
     pub(super) text: Cow<'a, str>,
-    /// Where the next one starts in the file.
+    /// The position of the next line in the file.
     pub(super) end: u64,
-    /// A record is written with the end of its line: what has none is truncated, or still being written.
+    /// Whether the line has its line break. Without one it is truncated, or still being written.
     pub(super) is_whole: bool,
 }
 
@@ -55,13 +55,13 @@ impl Lines {
             self.line.clear();
             is_whole = self.skip_rest()?;
         }
-        // Of a whole text, that it is one is found several times as fast.
+        // Validating the whole text first is several times as fast as converting it.
         let text = std::str::from_utf8(&self.line)
             .map_or_else(|_| String::from_utf8_lossy(&self.line), Cow::Borrowed);
         Ok(Some(TrailLine { text, end: self.at, is_whole }))
     }
 
-    /// Passes over the rest of a line without holding it; whether the line has an end.
+    /// Skips the rest of a line without storing it. Returns whether the line has a line break.
     fn skip_rest(&mut self) -> io::Result<bool> {
         loop {
             let buffer = self.reader.fill_buf()?;
@@ -79,7 +79,7 @@ impl Lines {
     }
 }
 
-/// How much of a file is read for its last record: nearly always the first is enough, however long the trail is.
+/// How much of a file is read for its last record. The first size is nearly always enough.
 const TAIL_BYTES: [u64; 3] = [2 << 10, 64 << 10, MAX_LINE_BYTES as u64 * 2];
 
 /// Room for all records that may have been written at once.
@@ -98,7 +98,7 @@ impl Trail {
     /// The tail of a file, repaired. `None` if there is no such file.
     pub(super) fn tail(&self, path: &Path) -> io::Result<Option<Tail>> {
         let mut options = files::no_links();
-        // Only appending keeps what others wrote, should one have removed the lock. On Windows it could not be cut.
+        // If someone removed the lock, appending does not overwrite what others wrote. Windows cannot truncate a file in this mode.
         match options.read(true).write(true).append(cfg!(unix)).open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             file => self.repaired(file?, path).map(Some),
@@ -124,7 +124,7 @@ impl Trail {
         let mut bytes = end.start + whole as u64;
         let mut last = None;
         if whole == 0 && end.start > 0 {
-            // No record is that long: someone else wrote this. It stays, for `verify` to name it.
+            // No record is that long: someone else wrote this. It stays, and `verify` reports it.
             bytes = file.seek(SeekFrom::End(0))? + 1;
             file.write_all(b"\n")?;
         } else {
@@ -139,7 +139,7 @@ impl Trail {
         Ok(Tail { file, name: name_of(path).unwrap_or_default().to_owned(), bytes, last })
     }
 
-    /// The number of the last record that can be read, as the files are.
+    /// The number of the last readable record in the files.
     pub(super) fn last_in_files(&self) -> io::Result<u64> {
         for number in self.files()?.into_iter().rev() {
             let recent =
@@ -181,7 +181,7 @@ impl Trail {
 }
 
 impl Tail {
-    /// The end of the file, in which all is that may have been written at once.
+    /// The end of the file, with all records of the last write.
     pub(super) fn recent(&mut self) -> io::Result<Vec<u8>> {
         let recent = ByteRange::tail_of(&mut self.file, BATCH_BYTES)?.bytes;
         self.file.seek(SeekFrom::End(0))?;
@@ -230,7 +230,7 @@ impl ByteRange {
         Ok(tail)
     }
 
-    /// The last line that is whole at both ends.
+    /// The last complete line.
     fn last_line(&self) -> Option<&str> {
         let newline = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte == b'\n');
         let lines = self.bytes.get(..newline(&self.bytes)?)?;

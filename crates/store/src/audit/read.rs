@@ -20,12 +20,12 @@ use conclaude_core::json::ObjectFields;
 pub struct TrailEntry {
     pub line: String,
     pub record: Value,
-    /// Why it cannot be trusted: it is not as it was written, does not follow the one before it, or is not ours.
+    /// Why it cannot be trusted: it was changed, does not follow the record before it, or is not ours.
     pub doubt: Option<String>,
 }
 
 impl TrailEntry {
-    /// The record without the output of its commands; the line is as it was written.
+    /// The record without the output of its commands. The line stays unchanged.
     #[must_use]
     pub fn without_output(&self) -> Cow<'_, TrailEntry> {
         let mut entry = Cow::Borrowed(self);
@@ -51,10 +51,10 @@ impl TrailEntry {
 const MAX_WORDS: usize = 200;
 const MAX_WORD_BYTES: usize = 100;
 
-/// How much of the last line is remembered: its hash is in it.
+/// How much of the last line is remembered. This includes its hash.
 const LAST_BYTES: usize = 80;
 
-/// A position in the trail, from which others go on reading later.
+/// A position in the trail, from which reading can continue later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     file: u64,
@@ -99,10 +99,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Gives the records since the last call that the filter admits, oldest first, and returns how many they are.
+    /// Passes the new records that match the filter to `take`, oldest first. Returns their number.
     ///
     /// # Errors
-    /// When a file cannot be read, or the one who takes the records fails.
+    /// When a file cannot be read, or `take` fails.
     pub fn each(
         &mut self,
         filter: &Filter,
@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
         self.each_until(filter, |entry| take(entry).map(ControlFlow::Continue))
     }
 
-    /// Like `each`, up to the record at which the one who takes them breaks off.
+    /// Like `each`, until `take` breaks.
     pub fn each_until(
         &mut self,
         filter: &Filter,
@@ -147,8 +147,8 @@ impl<'a> Reader<'a> {
         Ok(given)
     }
 
-    /// The lines since the last call, each with why it cannot be trusted: of a long trail, not all that a record holds
-    /// may be wanted.
+    /// The new lines, each with the reason why it cannot be trusted. They are not decoded, because a caller may need only a part
+    /// of each record.
     pub fn each_line(
         &mut self,
         mut take: impl FnMut(&mut Self, &str, Option<String>) -> io::Result<ControlFlow<()>>,
@@ -180,8 +180,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The position after the last line that was read. Before the first one that is the start of the first file, which says which trail
-    /// is meant.
+    /// The position after the last line that was read. If none was read, it is the start of the first file, which identifies the
+    /// trail.
     pub fn mark(&self) -> Mark {
         let first = || self.trail.files().ok().and_then(|files| files.first().copied()).unwrap_or(0);
         let (file, offset) = if self.at.0 == 0 { (first(), 0) } else { self.at };
@@ -194,7 +194,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes on after the position; none if that is not in this trail.
+    /// Continues after the position. `None` if the position is not in this trail.
     pub fn after(trail: &'a Trail, mark: &Mark) -> io::Result<Option<Reader<'a>>> {
         let mut reader = Reader::new(trail);
         reader.at = (mark.file, mark.offset);
@@ -254,7 +254,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The newest record. Of a long trail only the end is read: whether that follows the record before it, and is ours, is known then.
+/// The newest record. Only the end of the trail is read, which is enough to check that the record is ours and follows the one before.
 ///
 /// # Errors
 /// When a file cannot be read.
@@ -273,7 +273,7 @@ pub fn newest(trail: &Trail) -> io::Result<Option<TrailEntry>> {
     }
 }
 
-/// Goes on before the newest line; `None` if that takes reading more than the end.
+/// A reader that continues before the newest line. `None` if reading the end of the trail is not enough.
 fn before_newest(trail: &Trail) -> io::Result<Option<Reader<'_>>> {
     let mut at = None;
     for number in trail.files()?.into_iter().rev() {

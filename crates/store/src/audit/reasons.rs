@@ -13,7 +13,7 @@ const PASSED: &str = "exited with code 0";
 
 const WARNS: &str = "warn";
 
-/// What was found: the kind, the phase that it is about, and the words. The words of a guard say it all.
+/// A finding as text: its kind, its phase and its message. A guard's message needs neither kind nor phase.
 pub fn of_finding(finding: &Value) -> String {
     if is_of_guard(finding) {
         return text(finding, "what").to_owned();
@@ -48,7 +48,7 @@ fn is_of_guard(finding: &Value) -> bool {
     Code::GUARDS.iter().any(|code| code.as_str() == text(finding, "code"))
 }
 
-/// Where a rule is written. None for one that is not in a file.
+/// Where a rule is written. `None` if it is not in a file.
 pub fn position(rule: &Value) -> Option<String> {
     let file = fields::text(rule, "file")?;
     Some(position_by(file, rule.get("line").and_then(Value::as_u64), fields::text(rule, "name")))
@@ -131,7 +131,7 @@ pub fn changed_input_by(command: &str, file: &str) -> String {
     format!("it changed the input of the tool{to}")
 }
 
-/// The order in which reasons are shown: what blocks, then what asks, warns and passed.
+/// The order in which reasons are shown: blocks, questions, warnings, passes.
 pub fn rank_by(verdict: &str) -> u8 {
     match verdict {
         "block" => 0,
@@ -177,7 +177,7 @@ pub fn warns(reason: &Value) -> bool {
     }
 }
 
-/// What counts for the decision, in words: what blocks or asks; where nothing does, what warns.
+/// The reasons of the decision in words: blocks and questions, or warnings if there are none.
 pub fn counting<'a>(
     findings: impl Iterator<Item = &'a Value> + Clone,
     commands: impl Iterator<Item = &'a Value> + Clone,

@@ -63,7 +63,7 @@ impl Trail {
     /// The record of the last run of a phase.
     ///
     /// # Errors
-    /// When there was one that is not to be found as it was written.
+    /// When there was a run whose record is missing or changed.
     pub fn last_run(&self, step: &str, phase: &str) -> io::Result<Option<Value>> {
         let Some(path) = self.pointer(step, phase) else {
             return Err(TrailError::NoHome.into());
@@ -81,7 +81,7 @@ impl Trail {
         }
     }
 
-    /// The trails that were before this one, oldest first: `audit reset` moved them away.
+    /// The earlier trails, oldest first. `audit reset` moved them away.
     pub fn earlier(&self) -> Vec<Trail> {
         let folders = self.archives().into_iter().rev().filter(|folder| files::is_real_folder(folder));
         folders.map(|folder| Trail { folder, ..self.clone() }).collect()

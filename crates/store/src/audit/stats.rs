@@ -78,7 +78,7 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 struct Names(usize);
 
 impl Names {
-    /// The entry of a name, or that of all others if there is no room for it.
+    /// The entry of a name, or the common entry if there is no room for another name.
     fn entry<'a, T: Default>(&mut self, map: &'a mut BTreeMap<String, T>, name: &str) -> &'a mut T {
         let is_new = !map.contains_key(name);
         let cost = name.len() + NAME_COST;

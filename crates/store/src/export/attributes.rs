@@ -21,7 +21,7 @@ const OF_TOOL: &[(&str, &[&str])] = &[
     ("command", &["conclaude.tool.command"]),
 ];
 
-/// Fields that are elsewhere in a span or log, or mean nothing outside the trail.
+/// Fields that a span or log has in another place, or that mean nothing outside the trail.
 const LEFT_OUT: &[&str] = &["time", "started", "traceparent", "prev", "queued"];
 
 /// All single values of a record. Lists become spans, events and the body of a log.
@@ -93,7 +93,7 @@ fn why(record: &Value) -> Vec<Value> {
     lists.into_iter().map(|(key, values)| array(key, values)).collect()
 }
 
-/// The findings, the commands and other rules that decided; where nothing was against it, the commands that ran.
+/// The findings, commands and other rules that decided. If nothing decided, the commands that ran.
 pub(super) fn reasons(record: &Value) -> Vec<&Value> {
     let with_rule = || {
         let applied = list(record, "applied").filter(|one| one.get("verdict").is_some());
@@ -104,7 +104,7 @@ pub(super) fn reasons(record: &Value) -> Vec<&Value> {
     if against.is_empty() { with_rule().collect() } else { against }
 }
 
-/// What the agent or the user is given with a reason: the advice of a finding, what the config says of a failed command.
+/// The message to the agent or the user: the advice of a finding, or the config's message about a failed command.
 pub(super) fn message(reason: &Value) -> &str {
     let message = text(reason, "fix").or_else(|| text(reason, "message"));
     // The message of a guard's rule is all that was found.

@@ -38,7 +38,7 @@ pub struct ExportState {
     /// The time of the newest point of metrics of records.
     #[serde(skip_serializing_if = "Option::is_none")]
     counted_until: Option<String>,
-    /// Signals may go to different parts of a collector: each has its own fate.
+    /// The failures of each signal: signals may go to different parts of a collector.
     failures: BTreeMap<Signal, ExportFailure>,
 }
 
@@ -105,7 +105,7 @@ impl ExportState {
         self.failures.get(&signal)?.asked_to_wait(now)
     }
 
-    /// Whether to try this in the background. What the environment lacked, a new session may have.
+    /// Whether to try this in the background. A new session may have a variable that was missing before.
     pub(super) fn is_due(&self, signal: Signal, now: Timestamp, is_new_session: bool) -> bool {
         let is_due = |failure: &ExportFailure| (is_new_session && failure.by_config) || failure.is_due(now);
         self.failures.get(&signal).is_none_or(is_due)
@@ -181,7 +181,7 @@ impl StateFile {
         })
     }
 
-    /// Only one process at a time sends to an endpoint; none if another does for longer than this.
+    /// Only one process at a time sends to an endpoint. `None` if another process has the lock for longer than `wait`.
     pub(super) fn lock(&self, wait: Duration) -> io::Result<Option<File>> {
         self.make_folder().and_then(|()| files::lock(&self.lock, wait, &Budget::unlimited())).map_err(
             |error| {

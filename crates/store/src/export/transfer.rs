@@ -68,7 +68,7 @@ impl<'a> Transfer<'a> {
     ) -> io::Result<Option<Transfer<'a>>> {
         let file = StateFile::of(trail, target)?;
         let Some(lock) = file.lock(wait)? else { return Ok(None) };
-        // What others had to queue belongs to the trail; if it cannot be written now, somebody else will.
+        // Queued records belong to the trail. If they cannot be written now, the next writer does it.
         let _ = trail.write_pending();
         Ok(Some(Transfer {
             trail,
@@ -105,7 +105,7 @@ impl<'a> Transfer<'a> {
         let mut report = TransferReport::default();
         let mut state = self.file.read();
         for signal in self.target.signals.clone() {
-            // In the background nobody waits for what failed a moment ago.
+            // In the background, a signal that failed a moment ago is skipped.
             if self.until.is_some() && !state.is_due(signal, Timestamp::now(), true) {
                 continue;
             }
@@ -124,7 +124,7 @@ impl<'a> Transfer<'a> {
                     }
                 }
                 Err(refused) => {
-                    // Where nobody answers, nobody answers the other signal; who answers may accept it.
+                    // An unreachable collector fails for all signals. One that answers may accept another signal.
                     let is_unreachable = refused.is_unreachable;
                     let failed = if is_unreachable { self.target.signals.as_slice() } else { &[signal] };
                     failed.iter().for_each(|signal| state.fail(*signal, &refused));
@@ -139,13 +139,13 @@ impl<'a> Transfer<'a> {
         Ok(report)
     }
 
-    /// How long to retry: where one signal was refused until the end, the user does not wait as long for the other.
+    /// How long to retry. If one signal was refused until the end, the user does not wait as long for the next one.
     fn patience(&self, report: &TransferReport) -> Duration {
         let was_retried = report.refused.iter().any(|(_, refused)| refused.is_transient);
         if was_retried { self.retry_for.min(SHORT_RETRY) } else { self.retry_for }
     }
 
-    /// A collector that asked for time gets it, also from the next process.
+    /// A collector that asked to wait is not called before, also by the next process.
     fn wait_if_asked(&self, signal: Signal, state: &ExportState) -> Result<(), SendError> {
         let Some(left) = state.asked_to_wait(signal, Timestamp::now()) else { return Ok(()) };
         let left_for = Duration::try_from(left).unwrap_or_default();
@@ -171,7 +171,7 @@ impl<'a> Transfer<'a> {
                 return Ok(Ok(()));
             };
             if !batch.items.is_empty() {
-                // Until something is accepted, the start counts too: `audit reset` may move it away.
+                // The start is noted before anything is accepted, because `audit reset` may move the trail away.
                 self.note(signal, batch.from.clone(), state)?;
                 let body = otlp::request_body(signal, &self.resource, &batch.items);
                 match send::send(self.target, signal, &body, self.patience(report)) {
@@ -187,7 +187,7 @@ impl<'a> Transfer<'a> {
                 state.count_until(time);
             }
             self.note(signal, batch.to, state)?;
-            // What is recorded meanwhile comes with the next call: else one signal would be sent a record at a time, and the other wait.
+            // Newer records are sent by the next call. Otherwise one signal would be sent record by record while the other waits.
             if batch.is_last {
                 return Ok(Ok(()));
             }

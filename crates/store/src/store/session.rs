@@ -40,7 +40,7 @@ const KEPT_WITHOUT_END: Duration = Duration::from_hours(30 * 24);
 #[serde(default)]
 struct AgentState {
     blocks: u32,
-    /// How many of them the user was shown to be over.
+    /// How many of them were already reported to the user as over.
     reported: u32,
     /// The checks that blocked it since then.
     checks: Vec<String>,
@@ -143,8 +143,8 @@ impl Session {
         Ok(BlockCount::Blocks(state.blocks))
     }
 
-    /// Whether this has blocked the agent before. What cannot be read is not known: then the count cannot be read either,
-    /// which limits the blocks.
+    /// Whether this has blocked the agent before. False if the state cannot be read. Then the count of blocks cannot be read
+    /// either, so blocks stay limited.
     pub fn was_blocked_by(&self, obstacle: Obstacle, agent: &Agent) -> bool {
         self.is_ours() && read_state(&self.state_file(agent)).is_ok_and(|mut state| *state.obstacle(obstacle))
     }
@@ -185,7 +185,7 @@ impl Session {
         }
     }
 
-    /// Remembers for which reason a stop was blocked: some clients send it back as if it were a prompt of the user.
+    /// Remembers why a stop was blocked: some clients send the reason back as if it were a prompt of the user.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -333,7 +333,7 @@ impl Session {
     }
 }
 
-/// What stays of a text whatever a client does to its blanks and control characters.
+/// A hash of the text that a client's changes to blanks and control characters do not affect.
 fn fingerprint(text: &str) -> String {
     hash(&clean(text).split_whitespace().collect::<Vec<_>>().join(" "))
 }

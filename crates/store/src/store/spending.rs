@@ -45,18 +45,18 @@ const SHORT_HASH: usize = 16;
 #[serde(default)]
 pub struct SessionSpending {
     pub session: String,
-    /// Of the transcripts of the main thread and of agents, by the id of the agent; that of the main thread is empty.
+    /// The counts of transcripts by the id of the agent. The id of the main thread is empty.
     pub transcripts: BTreeMap<String, TranscriptCount>,
     pub agents: BTreeMap<String, AgentSpending>,
     /// By the name of the limit, and the agent or the day.
     pub marks: BTreeMap<String, Marks>,
     /// By how many percent the user has raised a limit, by its name.
     pub raised: BTreeMap<String, u32>,
-    /// It was said that prices are not known.
+    /// The user was told that prices are not known.
     pub told_of_prices: bool,
-    /// When the day began whose tokens are counted apart.
+    /// The start of the day whose tokens are counted separately.
     day: Option<i64>,
-    /// When transcripts of agents beside that of the main thread were last looked for, in milliseconds since 1970.
+    /// When transcripts of agents were last searched next to the main thread's, in milliseconds since 1970.
     looked: Option<i64>,
 }
 
@@ -149,7 +149,7 @@ impl SessionSpending {
         self.transcripts.values().map(|transcript| transcript.unread).sum()
     }
 
-    /// Counts the new lines of a transcript. One that is not there yet has none.
+    /// Counts the new lines of a transcript. A missing transcript has none.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -178,13 +178,13 @@ impl SessionSpending {
         let session = main.file_stem().unwrap_or_default();
         found.extend(beside.into_iter().filter(|(id, path)| {
             let is_known = self.transcripts.get(id).is_some_and(|known| known.path == *path);
-            // Only its lines say whose it is, and there may be many.
+            // Only its lines name the session, and there may be many transcripts.
             is_known || (is_newer(path, looked) && *sessions::of_file(path).0.id == *session)
         }));
         found
     }
 
-    /// Counts once more what all known transcripts say.
+    /// Counts the new lines of all known transcripts.
     ///
     /// # Errors
     /// When one of them cannot be read.
@@ -194,7 +194,7 @@ impl SessionSpending {
         known.into_iter().try_for_each(|(agent, path)| self.count(&agent, &path, day))
     }
 
-    /// What was counted of the day before is not of today.
+    /// Starts a new day: nothing is counted for it yet.
     fn begin_day(&mut self, day: Option<&DaySpending>) {
         let start = day.map(|day| day.start);
         if start.is_some() && self.day != start {
@@ -203,12 +203,12 @@ impl SessionSpending {
         }
     }
 
-    /// What was said and answered about a limit, of an agent or a day where it is of one.
+    /// What was reported and answered about a limit. The name includes the agent or the day, if the limit has one.
     pub fn marks(&mut self, name: &str) -> &mut Marks {
         self.marks.entry(name.to_owned()).or_default()
     }
 
-    /// Adds to a limit for this session. What was reported about it before is not true any more.
+    /// Raises a limit for this session, and forgets what was reported about it.
     pub fn raise(&mut self, limit: &str, percent: u32) {
         let raised = self.raised.entry(limit.to_owned()).or_default();
         *raised = raised.saturating_add(percent);
@@ -272,7 +272,7 @@ impl SpendingFolder {
         self.folder.join("day.json")
     }
 
-    /// The count of a session as it is now; an empty one for a session that was never counted.
+    /// The current count of a session. It is empty if nothing was counted.
     #[must_use]
     pub fn session(&self, session: &str) -> SessionSpending {
         let known = read::<SessionSpending>(&self.path_of(session)).filter(|known| known.session == session);
@@ -348,7 +348,7 @@ impl SpendingLock<'_> {
         files::write_atomically(&self.folder.path_of(&session.session), &serde_json::to_vec(session)?)
     }
 
-    /// Enters what a session has used today. Returns the day with it.
+    /// Adds to the day what a session has used. Returns the changed day.
     ///
     /// # Errors
     /// When it cannot be written.

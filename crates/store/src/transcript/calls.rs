@@ -25,9 +25,9 @@ pub struct AgentCall {
 pub enum CallLookup {
     Call(AgentCall),
     Nothing,
-    /// A line that is too long to be read, and may be a call, is between the end and any other.
+    /// Nearer to the end than any call is a line that may be one and is too long to be read.
     TooLong,
-    /// A line that is not JSON is between the end and any call: what it hides cannot be known.
+    /// Nearer to the end than any call is a line that is not JSON. It may hide a call.
     Malformed,
 }
 
@@ -49,7 +49,7 @@ pub fn last_agent_call(path: &Path, id: Option<&str>) -> io::Result<CallLookup> 
             BackwardLine::TooLong(_) => continue,
         };
         let line = line.trim_ascii();
-        // What is known by its id cannot be on a line without it, nor hidden by one that is not JSON.
+        // A line without the id cannot have the call, even if it is not JSON.
         if line.is_empty() || id.is_some_and(|id| memchr::memmem::find(line, id.as_bytes()).is_none()) {
             continue;
         }
@@ -94,8 +94,8 @@ pub fn has_malformed_line(path: &Path) -> bool {
     false
 }
 
-/// The most recent Agent call that nothing answers: its agent is at work. One without an id is answered by whatever the
-/// user's side says after it.
+/// The most recent unanswered Agent call: its agent is at work. A call without an id is answered by any later message of the
+/// user's side.
 #[must_use]
 pub fn unanswered_call(path: &Path) -> Option<AgentCall> {
     let mut lines = LinesFromEnd::open(path).ok()?;
@@ -207,8 +207,7 @@ fn agent_call(tool: &str, id: Option<String>, input: Input) -> Option<AgentCall>
     }
 }
 
-/// The Agent call with this id in the main transcript. Without an id the most recent call counts, if it is one of this
-/// agent: the prompt of another agent does not matter.
+/// The Agent call with this id in the main transcript. Without an id, it is the most recent call if that is of this agent.
 #[must_use]
 pub fn call_of(path: &Path, id: Option<&str>, agent: Option<&str>) -> Option<AgentCall> {
     id.or(agent)?;

@@ -23,15 +23,15 @@ pub enum Sign {
     /// It was at work; what was left undone, where that is known.
     Working(Option<&'static str>),
     Stopped,
-    /// It answered. Its version does not write whether more follows.
+    /// It answered. This version of the client does not write whether more follows.
     Answered,
-    /// It ended before it was finished, for this reason: nothing follows.
+    /// It ended unfinished, for this reason.
     Unfinished(String),
     /// It was still being written.
     HalfWritten,
     /// It could not be read.
     Unread,
-    /// It is named somewhere, but nothing says that it started, nor that its stop would be seen.
+    /// It is named somewhere. It is unknown whether it started and whether its stop would be seen.
     #[default]
     Named,
 }
@@ -99,7 +99,7 @@ impl Sign {
     }
 }
 
-/// Of two signs the newer counts, wherever it comes from.
+/// The newer sign counts.
 pub fn take<T: PartialOrd>(newest: &mut (T, Sign), time: T, sign: Sign) {
     if time >= newest.0 {
         *newest = (time, sign);

@@ -56,7 +56,8 @@ impl Meta {
     }
 }
 
-/// Who called a nested agent, nearest first: those in whose transcripts its call is. Nobody, for one of the main thread.
+/// The agents above a nested agent, nearest first: each has the call of the next in its transcript. Empty for an agent of the main
+/// thread.
 #[must_use]
 pub fn ancestors(transcript: &Path) -> Vec<String> {
     let mut found = Vec::new();

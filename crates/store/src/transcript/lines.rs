@@ -40,7 +40,7 @@ pub(super) fn holds(file: &mut impl Read, needle: &[u8]) -> bool {
     }
 }
 
-/// The next line, none at the end. Of one that is too long only the start, with a warning: the rest is not read.
+/// The next line. `None` at the end. A line that is too long is cut, with a warning.
 pub(super) fn bounded_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     if Read::take(&mut *reader, MAX_LINE_BYTES).read_until(b'\n', &mut line)? == 0 {

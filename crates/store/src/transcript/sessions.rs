@@ -1,4 +1,4 @@
-//! Which transcripts there are. A session has one of its main thread, and one of each subagent in a folder beside it.
+//! Finds transcripts. A session has one of its main thread, and a folder next to it with one of each subagent.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ impl SessionFiles {
             }
             is_broken |= start.is_broken;
         }
-        // An unreadable session belongs to the project whose name its folder has, where it is reported.
+        // An unreadable session is reported in the project that its folder is named after.
         let folder = self.main.as_deref().and_then(Path::parent).and_then(Path::file_name);
         is_broken && folder.is_some_and(|folder| folder.to_string_lossy() == folder_name(root))
     }
@@ -109,7 +109,7 @@ pub fn of_project(claude: &Path, root: &Path) -> (Vec<SessionFiles>, SkippedFile
         let (mut sessions, not_read) = in_folder(&folder);
         let all = sessions.len();
         sessions.retain(|session| session.is_of(root));
-        // The folders of other projects may have a longer name.
+        // A longer name may be that of another project's folder.
         if folder.file_name().is_some_and(|name| name.to_string_lossy() == folder_name(root)) {
             skipped.elsewhere += (all - sessions.len()) as u64;
         }
@@ -180,7 +180,7 @@ fn agent_of(path: &Path) -> Option<(PathBuf, &str)> {
     if layout::is_in_session_folder(path) {
         return Some((folder.to_owned(), agent));
     }
-    // Beside the main thread's, only its lines say whose it is.
+    // Next to the main thread's transcript, only its lines name the session.
     let session = start(path, |start| start.session_id.is_some()).session_id;
     let session = session.filter(|id| !id.contains(['/', '\\']) && folder.file_name() != Some(id.as_ref()));
     Some((session.map_or_else(|| folder.to_owned(), |id| folder.join(id)), agent))

@@ -15,22 +15,22 @@ use conclaude_os::files;
 /// How much is read at once. A longer line makes the buffer grow, until it is given back.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// What was not read of lines, in words that follow "a line".
+/// Why a line was not read, in words after "a line".
 const TOO_LONG: &str = "over 32 MB, skipped";
 const MALFORMED: &str = "not JSON";
 const OTHER_FORM: &str = "in a form that this version does not know";
 const UNFINISHED: &str = "half-written at the end of a file, not read";
 
-/// A file that is read line by line, and later on from where it ended.
+/// A file that is read line by line. Reading continues later where the file ended.
 pub struct Stream<R = File> {
     file: R,
-    /// What the file is called where a line of it is named.
+    /// The file's name in messages about its lines.
     name: String,
     buffer: Vec<u8>,
-    /// What of the buffer was read and not yet given out.
+    /// The part of the buffer that was read and not yet returned.
     pending: Range<usize>,
     position: LinePosition,
-    /// A message may be missing since the last line that was given out.
+    /// A message may be missing since the last returned line.
     has_gap: bool,
     /// Its last line has no end yet.
     is_unfinished: bool,
@@ -81,12 +81,12 @@ impl<R: Read> Stream<R> {
         }
     }
 
-    /// Where the next line starts. A line that is still being written is read the next time from there.
+    /// Where the next line starts. A half-written line is read again from there.
     pub fn position(&self) -> LinePosition {
         self.position
     }
 
-    /// Whether a message may be missing since the last line that was given out.
+    /// Whether a message may be missing since the last returned line.
     pub fn has_gap(&self) -> bool {
         self.has_gap || self.is_unfinished
     }
@@ -105,7 +105,7 @@ impl<R: Read> Stream<R> {
         counts
     }
 
-    /// Counts the line that was read last as one that was not understood.
+    /// Counts the last line as not understood.
     fn note(&mut self, what: &str, is_gap: bool) {
         self.has_gap |= is_gap;
         self.counts.note(what, &self.name, self.position.lines);
@@ -114,15 +114,15 @@ impl<R: Read> Stream<R> {
     /// Gives every line that says what happened, in order.
     ///
     /// # Errors
-    /// When the file cannot be read, or the one who takes the lines fails.
+    /// When the file cannot be read, or `take` fails.
     pub fn each(&mut self, mut take: impl FnMut(&TranscriptEntry<'_>) -> io::Result<()>) -> io::Result<()> {
         self.until(|entry| take(entry).map(ControlFlow::Continue))
     }
 
-    /// Like `each`, until the one who takes the lines has enough.
+    /// Like `each`, until `take` breaks.
     ///
     /// # Errors
-    /// When the file cannot be read, or the one who takes the lines fails.
+    /// When the file cannot be read, or `take` fails.
     pub fn until(
         &mut self,
         mut take: impl FnMut(&TranscriptEntry<'_>) -> io::Result<ControlFlow<()>>,
@@ -135,11 +135,11 @@ impl<R: Read> Stream<R> {
         }
         let rest = self.pending.clone();
         let text = self.buffer.get(rest.clone()).unwrap_or_default();
-        // A last line without an end is whole if its objects are.
+        // A last line without a line break is whole if its objects are.
         if is_whole_line(text) {
             self.consume(rest.len());
             self.counts.lines += 1;
-            // Its end may still be written, and is then counted.
+            // Its line break may still be written, and is counted then.
             return self.read_line(rest, self.position.lines.map(|lines| lines + 1), &mut take).map(drop);
         }
         self.is_unfinished = !text.trim_ascii().is_empty();
@@ -168,7 +168,7 @@ impl<R: Read> Stream<R> {
                         }
                         last = Some(what);
                     });
-                    // The messages of an agent in between say nothing of those of this thread.
+                    // Messages of an agent in between say nothing about gaps in this thread.
                     if entry.progress.is_none() {
                         self.has_gap = last.is_some() && entry.is_message();
                     }
@@ -260,7 +260,7 @@ impl<R: Read> Stream<R> {
         }
     }
 
-    /// Passes over the rest of a line without holding it; whether the line has an end.
+    /// Skips the rest of a line without storing it. Returns whether the line has a line break.
     fn skip_line(&mut self) -> io::Result<bool> {
         loop {
             if self.read_more()? == 0 {

@@ -107,8 +107,8 @@ impl CountedModel {
 }
 
 impl TranscriptCount {
-    /// Counts the lines that are new. Of a file that was shortened or replaced, those count that are newer than what was counted
-    /// before: what was used stays used.
+    /// Counts the new lines. If the file was shortened or replaced, only lines that are newer than the last counted one are added:
+    /// used tokens stay used.
     pub(super) fn read(&mut self, path: &Path, day: DaySpan) -> io::Result<()> {
         let metadata = path.metadata()?;
         let is_known = self.path == path && self.inode == inode(&metadata);
@@ -166,7 +166,7 @@ impl TranscriptCount {
         self.count(&usage, is_today);
     }
 
-    /// Whether an answer of an agent that is repeated as progress is in the agent's own transcript.
+    /// Whether an agent's answer, which is repeated here as progress, is also in the agent's own transcript.
     fn has_own_file(&self, usage: &AnswerUsage<'_>, entry: &TranscriptEntry<'_>) -> bool {
         let (Some(agent), Some(_)) = (usage.agent, &entry.progress) else { return false };
         layout::transcript_of(&layout::subagents(&self.path), agent).exists()
@@ -200,7 +200,7 @@ impl TranscriptCount {
         }
     }
 
-    /// A new day: what was counted before is not of it.
+    /// Starts a new day: nothing is counted for it yet.
     pub(super) fn begin_day(&mut self) {
         self.models.values_mut().for_each(|model| model.today = Tokens::default());
         self.recent.iter_mut().for_each(|recent| recent.today = false);
