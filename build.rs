@@ -1,5 +1,6 @@
 //! How the program is linked on Linux. It is at a fixed address. The tests start it thousands of times and a client at every event: moving it to
 //! another address took half of the system's time for a start. The static program has its flags in .cargo/config.toml.
+#![expect(clippy::disallowed_methods, reason = "cargo tells a build script by variables what it builds")]
 
 use std::env;
 

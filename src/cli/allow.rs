@@ -17,8 +17,11 @@ use conclaude_core::permit;
 use conclaude_core::rule;
 use conclaude_core::text::printable_line;
 use conclaude_os::budget::Budget;
+use conclaude_os::environment::Variables;
 use conclaude_store::audit::fields::{list, text};
-use conclaude_store::audit::{self, Filter, Reader, Record, ToolRecord, Trail, TrailEntry, reasons, words};
+use conclaude_store::audit::{
+    self, Filter, Reader, Record, ToolRecord, TraceParent, Trail, TrailEntry, reasons, words,
+};
 use conclaude_store::load;
 use conclaude_store::root::Root;
 use conclaude_store::store::permits::{Permit, PermitScope, PermittedCall};
@@ -170,6 +173,7 @@ impl<'a> DeniedCall<'a> {
             }),
             decision: words::PERMITTED.into(),
             reason: Some(format!("the user permits the call of record {} {}", self.number, scope.in_words())),
+            traceparent: TraceParent::of(&Variables::of_process()),
             ..Record::default()
         }
     }

@@ -16,7 +16,8 @@ use conclaude_core::exit::Exit;
 use conclaude_core::spending::{self, Meter};
 use conclaude_core::text::{count, printable_line};
 use conclaude_os::budget::Budget;
-use conclaude_store::audit::{self, Record, words};
+use conclaude_os::environment::Variables;
+use conclaude_store::audit::{self, Record, TraceParent, words};
 use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::Root;
 use conclaude_store::store::spending::{
@@ -346,6 +347,7 @@ fn write_raise(
         session: Some(id.to_owned()),
         decision: words::RAISED.into(),
         reason: Some(format!("the user raises {} by {by} % for this session", names.join(", "))),
+        traceparent: TraceParent::of(&Variables::of_process()),
         ..Record::default()
     };
     let config = project.loaded.config.audit.as_ref();

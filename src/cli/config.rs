@@ -7,7 +7,7 @@ use anyhow::bail;
 use serde_json::{Map, Value, json};
 
 use super::out::Out;
-use super::{enforced, root};
+use super::{root, rule_enforcement};
 use conclaude_checks::enforce::RuleEnforcement;
 use conclaude_core::config::{GUARD_KEYS, GuardSubject, Origins, Patterns};
 use conclaude_core::exit::Exit;
@@ -89,9 +89,9 @@ fn enforced(root: &Root, loaded: &LoadedConfig, key: Option<&str>) -> anyhow::Re
         return Ok(None);
     }
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
-    let Some(compiled) = enforced::compiled(root, &project, loaded) else { return Ok(None) };
+    let Some(compiled) = rule_enforcement::compiled(root, &project, loaded) else { return Ok(None) };
     let compiled = compiled?;
-    let not_written = enforced::not_written(&project, &compiled);
+    let not_written = rule_enforcement::not_written(&project, &compiled);
     Ok(Some(EnforcedRules { rules: compiled.rules, not_written }))
 }
 
@@ -99,7 +99,7 @@ fn enforced(root: &Root, loaded: &LoadedConfig, key: Option<&str>) -> anyhow::Re
 fn print_enforced(out: &mut Out<'_>, enforced: Option<&EnforcedRules>) -> io::Result<()> {
     let Some(EnforcedRules { rules, not_written }) = enforced else { return Ok(()) };
     writeln!(out, "# who enforces each rule:")?;
-    for line in not_written.iter().cloned().chain(enforced::lines(rules)) {
+    for line in not_written.iter().cloned().chain(rule_enforcement::lines(rules)) {
         writeln!(out, "#   {}", visible(&line))?;
     }
     Ok(())
@@ -243,7 +243,7 @@ fn as_json(
         collect(origins, tree, String::new(), &mut found);
         report.insert("origins".into(), Value::Object(found));
         if let Some(enforced) = enforced {
-            report.insert("enforcement".into(), enforced::as_json(&enforced.rules));
+            report.insert("enforcement".into(), rule_enforcement::as_json(&enforced.rules));
             report.insert("enforcementWritten".into(), enforced.not_written.is_none().into());
         }
     }

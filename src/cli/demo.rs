@@ -97,7 +97,7 @@ fn play(out: &mut Out<'_>, event: EventKind, folder: &Path, again: bool) -> io::
     let payload = Value::Object(sample.payload());
     // Only the scratch project is shown, without the user's own config.
     let environment =
-        Environment { project_dir: Some(folder.to_owned()), only_project: true, ..Environment::default() };
+        Environment { project_dir: Some(folder.to_owned()), only_project: true, ..Environment::of_process() };
     let traced = hooks::trace(event, payload.to_string().as_bytes(), &environment);
     // The log goes to the hook's stderr, which is shown below as Claude Code would see it.
     let log_lines = log::take();

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 
-use super::enforced;
 use super::out::Out;
+use super::rule_enforcement;
 use conclaude_checks::enforce::RuleEnforcement;
 use conclaude_core::config::Patterns;
 use conclaude_core::dialect::claude::names::AGENTS;
@@ -17,6 +17,7 @@ use conclaude_engine::hooks::rehearse::{Rehearsal, rehearse};
 use conclaude_engine::hooks::{Environment, switch};
 use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::{agents, registration};
+use conclaude_os::environment::Variables;
 use conclaude_store::load;
 use conclaude_store::root::Root;
 
@@ -78,22 +79,21 @@ fn is_an_event(explained: &Explanation) -> anyhow::Result<()> {
 
 /// Inspects the event as it would be handled here.
 pub(super) fn explain(asked: ExplainEvent) -> anyhow::Result<Explanation> {
-    let project_dir = Environment::of_process().project_dir;
-    let project = project_dir.clone().unwrap_or_else(|| PathBuf::from(asked.cwd()));
+    let environment = Environment::of_process();
+    let project = environment.project_dir.clone().unwrap_or_else(|| PathBuf::from(asked.cwd()));
     let found = registration::current(&project);
     let environment = Environment {
-        project_dir,
         only_if_trusted: registration::asks_for_trust(&found),
         changed: asked.changed.clone(),
         is_sample: asked.is_sample,
         explains: true,
-        ..Environment::default()
+        ..environment
     };
     let event = asked.parsed()?;
     let mut notes = asked.notes.clone();
     if asked.client.is_translated() {
         notes.push(format!("as in {}, which calls the event {}", asked.client.title, event.client_event));
-        notes.extend(switched_off());
+        notes.extend(switched_off(&environment.variables));
     } else {
         notes.extend(unknown_names(&asked, &project));
         notes.extend(not_called(asked.event, &found));
@@ -115,19 +115,19 @@ fn enforced_rules(
     let root = Root::find(environment.project_dir.as_deref(), Path::new(asked.cwd()));
     let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
     let loaded = load::all(&root, Patterns::All);
-    let Some(compiled) = enforced::compiled(&root, &project, &loaded) else { return Ok(Vec::new()) };
+    let Some(compiled) = rule_enforcement::compiled(&root, &project, &loaded) else { return Ok(Vec::new()) };
     let compiled = compiled?;
-    notes.extend(enforced::not_written(&project, &compiled).map(|why| format!("`enforce` is {why}")));
+    notes.extend(rule_enforcement::not_written(&project, &compiled).map(|why| format!("`enforce` is {why}")));
     Ok(compiled.rules)
 }
 
-fn switched_off() -> Option<String> {
-    switch::off().map(|value| format!("CONCLAUDE={value} switches every event off"))
+fn switched_off(variables: &Variables) -> Option<String> {
+    switch::off(variables).map(|value| format!("CONCLAUDE={value} switches every event off"))
 }
 
 /// Why Claude Code would not call conclaude at all.
 fn not_called(event: EventKind, found: &[registration::ScopeSettings]) -> Option<String> {
-    if let Some(off) = switched_off() {
+    if let Some(off) = switched_off(&Variables::of_process()) {
         return Some(off);
     }
     let is_registered =

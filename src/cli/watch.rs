@@ -11,6 +11,7 @@ use super::out::Out;
 use crate::watch::{EndReason, Limits, Watch, WatchedProject};
 use conclaude_core::config::Patterns;
 use conclaude_core::exit::Exit;
+use conclaude_os::environment;
 use conclaude_store::audit::Trail;
 use conclaude_store::load;
 use conclaude_store::root::{Root, claude_folder};
@@ -103,7 +104,7 @@ fn require_terminal() -> anyhow::Result<()> {
         "its output is not a terminal"
     } else if !io::stdin().is_terminal() {
         "its input is not a terminal, so it could not be quit"
-    } else if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
+    } else if environment::os_value("TERM").is_some_and(|term| term == "dumb") {
         "this terminal (TERM=dumb) has no screen to draw on"
     } else {
         return Ok(());

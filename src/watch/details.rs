@@ -9,7 +9,7 @@ use super::words::{Clock, elapsed, named, took};
 use conclaude_core::config::PriceTable;
 use conclaude_core::prices::Tokens;
 use conclaude_core::text::count;
-use conclaude_store::store::running::RunningCommand;
+use conclaude_store::store::running_commands::RunningCommand;
 
 impl Model {
     pub(crate) fn details(&self, id: &RowId, clock: &Clock) -> Vec<Detail> {

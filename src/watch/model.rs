@@ -13,7 +13,7 @@ use super::thread::{UnreadParts, WatchedSession};
 use conclaude_core::config::PriceTable;
 use conclaude_core::dialect::claude::transcript::TranscriptEntry;
 use conclaude_core::event::EventKind;
-use conclaude_store::store::running::RunningCommand;
+use conclaude_store::store::running_commands::RunningCommand;
 use conclaude_store::transcript::identity::Meta;
 
 /// Limits of the model. At all limits it has some megabytes.

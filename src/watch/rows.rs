@@ -8,7 +8,7 @@ use super::thread::{AgentThread, PermissionWait, UnreadParts, WatchedSession};
 use super::words::{Clock, elapsed, named, step_name, took};
 use conclaude_core::dialect::claude::tools;
 use conclaude_core::text::count;
-use conclaude_store::store::running::RunningCommand;
+use conclaude_store::store::running_commands::RunningCommand;
 use conclaude_store::transcript::fate::{Fate, STILL_RUNNING};
 
 /// Identifies a row across updates.

@@ -17,7 +17,7 @@ use conclaude_checks::des::step;
 use conclaude_core::dialect::claude::layout;
 use conclaude_os::files;
 use conclaude_store::audit::{Filter, Reader};
-use conclaude_store::store::{Session, running};
+use conclaude_store::store::{Session, running_commands};
 use conclaude_store::transcript::sessions::{self, SessionFiles};
 use conclaude_store::transcript::stream::Counts;
 use conclaude_store::transcript::stream::{LinePosition, Stream};
@@ -162,7 +162,7 @@ impl<'a> Source<'a> {
         model.forget_running();
         for index in 0..self.projects.len() {
             model.read_project(index, self.name_of(index));
-            model.add_running(running::all(self.root_of(index)));
+            model.add_running(running_commands::all(self.root_of(index)));
         }
         more
     }

@@ -14,10 +14,10 @@ pub mod phases;
 pub mod protected;
 pub mod record;
 pub mod scope;
+pub mod started_agents;
 pub mod step;
 pub mod step_folders;
 pub mod stop;
-pub mod unfinished;
 
 pub use context::DesContext;
 pub use markers::Markers;

@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use crate::install::enforcement::EnforcedSettings;
 use conclaude_core::dialect::claude::sandbox::effective::is_client;
 use conclaude_core::dialect::claude::variables::OF_AGENTS;
-use conclaude_os::environment;
+use conclaude_os::environment::Variables;
 use conclaude_os::process::ancestors;
 use conclaude_store::root::Root;
 
 /// The folder of the session that runs this process, if its rules are enforced and its config differs from this project's.
 #[must_use]
-pub fn of_other_config(root: &Root) -> Option<PathBuf> {
+pub fn of_other_config(root: &Root, variables: &Variables) -> Option<PathBuf> {
     let client = ancestors::all().into_iter().find(|process| is_client(&process.arguments));
     match client {
         Some(client) => other_config(root, &client.folder?),
         // If processes are hidden, the config around this folder must do.
-        None if is_of_agent() => {
+        None if OF_AGENTS.iter().any(|name| variables.is_set(name)) => {
             let around = root.config.as_deref().unwrap_or(&root.folder).ancestors().skip(2);
             around.map(Path::to_owned).find(|folder| EnforcedSettings::is_installed(folder))
         }
@@ -32,8 +32,4 @@ fn other_config(root: &Root, session: &Path) -> Option<PathBuf> {
     let real = |root: &Root| root.config.as_ref().and_then(|config| config.canonicalize().ok());
     let is_same = real(&Root::find(Some(session), session)) == real(root);
     if is_same { None } else { Some(session.to_owned()) }
-}
-
-fn is_of_agent() -> bool {
-    OF_AGENTS.iter().copied().any(environment::is_set)
 }

@@ -19,8 +19,9 @@ use conclaude_core::dialect::claude::sandbox::{
     ALLOW_READ, DENY_READ, DENY_WRITE, SANDBOX, SettingsEntry, is_pattern,
 };
 use conclaude_core::file_pattern::{FilePattern, Location};
+use conclaude_os::environment::Variables;
+use conclaude_os::files;
 use conclaude_os::process::ancestors;
-use conclaude_os::{environment, files};
 use conclaude_store::root::claude_folder;
 use shell_effects::SimpleCommand;
 use shell_effects::glob::escaped;
@@ -140,8 +141,8 @@ fn settings_files(project: &Path, managed: &Path) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// If it may, or if that is unknown.
-pub fn ordinary_client() -> Result<(), WhyAsked> {
-    if let Some(name) = OTHER_SETTINGS_VARIABLES.iter().find(|name| environment::is_set(name)) {
+pub fn ordinary_client(variables: &Variables) -> Result<(), WhyAsked> {
+    if let Some(name) = OTHER_SETTINGS_VARIABLES.iter().find(|name| variables.is_set(name)) {
         return Err(WhyAsked::Foreign(name));
     }
     let lines = ancestors::command_lines();

@@ -102,7 +102,7 @@ fn cpu_time() -> Duration {
 
 #[cfg(debug_assertions)]
 fn chosen() -> Option<Duration> {
-    let seconds = std::env::var("TEST_LIMIT_OF_CONCLAUDE").ok()?.parse().ok()?;
+    let seconds = crate::environment::text("TEST_LIMIT_OF_CONCLAUDE")?.parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 

@@ -1,6 +1,12 @@
-//! The environment of the process: values of variables, the user's folders, and programs on the `PATH`.
+//! The environment of the process. Only this module reads it.
+//!
+//! Variables that decide something are read once where a call starts, and passed as [`Variables`]. The user's folders and the
+//! programs on the `PATH` are looked up where a file is needed: they belong to the file system that this process sees.
 
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::files;
 
@@ -10,22 +16,106 @@ const STATE: &str = "XDG_STATE_HOME";
 /// The variables that say where the user's settings and state are.
 pub const FOLDER_VARIABLES: [&str; 3] = ["HOME", CONFIG, STATE];
 
+/// The environment variables of a process. A clone shares them.
+#[derive(Clone, Default)]
+pub struct Variables(Arc<[(OsString, OsString)]>);
+
+impl Variables {
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "all others get them from here")]
+    pub fn of_process() -> Variables {
+        Variables(std::env::vars_os().collect())
+    }
+
+    fn os_value(&self, name: &str) -> Option<&OsStr> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
+    }
+
+    /// The value of a variable, if it is valid Unicode.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.os_value(name)?.to_str()
+    }
+
+    /// The value of a variable, unless it is blank.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.get(name).filter(|value| !value.trim().is_empty())
+    }
+
+    /// The path that a variable holds, unless it is empty.
+    #[must_use]
+    pub fn path(&self, name: &str) -> Option<&Path> {
+        self.os_value(name).filter(|value| !value.is_empty()).map(Path::new)
+    }
+
+    /// Whether the variable is set, even to an empty value.
+    #[must_use]
+    pub fn is_set(&self, name: &str) -> bool {
+        self.os_value(name).is_some()
+    }
+
+    /// The names that are valid Unicode.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|(name, _)| name.to_str())
+    }
+}
+
+/// Values may be secret.
+impl fmt::Debug for Variables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Variables({})", self.0.len())
+    }
+}
+
+/// The names of all variables.
+#[expect(clippy::disallowed_methods, reason = "all others ask here")]
+pub fn names() -> impl Iterator<Item = OsString> {
+    std::env::vars_os().map(|(name, _)| name)
+}
+
+/// The value of a variable as it is.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "all others ask here")]
+pub fn os_value(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
 /// The value of a variable, unless it is blank.
 #[must_use]
 pub fn value(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+    text(name).filter(|value| !value.trim().is_empty())
+}
+
+/// The value of a variable, if it is valid Unicode.
+#[must_use]
+pub fn text(name: &str) -> Option<String> {
+    os_value(name)?.into_string().ok()
 }
 
 /// The absolute path that a variable holds.
 #[must_use]
 pub fn path(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    os_value(name).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+/// Whether the variable is set, even to an empty value.
+#[must_use]
+pub fn is_set(name: &str) -> bool {
+    os_value(name).is_some()
+}
+
+/// The user's home.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "all others ask here")]
+pub fn home() -> Option<PathBuf> {
+    std::env::home_dir()
 }
 
 /// A folder of the user: the one that the variable names, or else this one in the home folder.
 #[must_use]
 pub fn user_folder(variable: Option<&str>, below_home: &str) -> Option<PathBuf> {
-    variable.and_then(path).or_else(|| Some(std::env::home_dir()?.join(below_home)))
+    variable.and_then(path).or_else(|| Some(home()?.join(below_home)))
 }
 
 /// Where programs keep the user's settings: `$XDG_CONFIG_HOME`, or `~/.config`.
@@ -40,21 +130,15 @@ pub fn state_folder() -> Option<PathBuf> {
     user_folder(Some(STATE), ".local/state")
 }
 
-/// Whether the variable is set, even to an empty value.
-#[must_use]
-pub fn is_set(name: &str) -> bool {
-    std::env::var_os(name).is_some()
-}
-
 /// The program of this name that a shell finds.
 #[must_use]
 pub fn program(name: &str) -> Option<PathBuf> {
-    files::program_on(&std::env::var_os("PATH")?, name)
+    files::program_on(&os_value("PATH")?, name)
 }
 
 /// The programs of this name on the `PATH`, in its order. Relative folders are left out.
 pub fn programs(name: &str) -> impl Iterator<Item = PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = os_value("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
     folders.into_iter().map(move |folder| folder.join(name)).filter(|path| files::is_program(path))
 }

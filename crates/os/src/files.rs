@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use thiserror::Error;
 
 use crate::budget::Budget;
+use crate::environment;
 use conclaude_core::dialect::claude::variables;
 
 /// Why a file cannot be used, in words after its name.
@@ -275,20 +276,20 @@ fn is_at(file: &File, path: &Path) -> bool {
 /// The user's home, as text.
 #[must_use]
 pub fn home() -> Option<String> {
-    std::env::home_dir().map(|home| home.to_string_lossy().into_owned())
+    environment::home().map(|home| home.to_string_lossy().into_owned())
 }
 
 /// The temporary directories in the environment: the system's and Claude Code's.
 #[must_use]
 pub fn temporary() -> Vec<PathBuf> {
-    let named = ["TMPDIR", variables::TMPDIR].into_iter().filter_map(std::env::var_os);
-    named.map(PathBuf::from).filter(|folder| folder.is_absolute() && folder.parent().is_some()).collect()
+    let named = ["TMPDIR", variables::TMPDIR].into_iter().filter_map(environment::path);
+    named.filter(|folder| folder.parent().is_some()).collect()
 }
 
 /// A leading `~/` as the user's home.
 #[must_use]
 pub fn expand_home(path: &str) -> PathBuf {
-    match (path.strip_prefix("~/"), std::env::home_dir()) {
+    match (path.strip_prefix("~/"), environment::home()) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(path),
     }

@@ -7,7 +7,7 @@ use ureq::http::Uri;
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Proxy};
 
-use crate::process;
+use crate::{environment, process};
 
 /// An answer is never this large.
 const MAX_BYTES: u64 = 1 << 20;
@@ -114,8 +114,7 @@ fn agent(url: &str, timeout: Duration) -> Result<Agent, Failure> {
         let what = format!("cannot reach {url}: it is not a URL that starts with https:// or http://");
         return Err(Failure::permanent(what));
     };
-    let variable = |name: &str| std::env::var(name).ok();
-    let proxy = match proxy_of(&uri, variable) {
+    let proxy = match proxy_of(&uri, environment::text) {
         // The URL of a proxy may hold a password, so it is not repeated.
         Some((name, proxy)) => Some(Proxy::new(&proxy).map_err(|_| {
             let url = without_secrets(url);

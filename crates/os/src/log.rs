@@ -4,7 +4,10 @@
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use crate::environment;
 use conclaude_core::text::clean_line;
+
+const VARIABLE: &str = "CONCLAUDE_LOG";
 
 /// `CONCLAUDE_LOG` sets the lowest level that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,15 +45,16 @@ impl fmt::Display for Level {
     }
 }
 
+// These are statics, because every function may log, also in a thread and after a panic.
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn threshold() -> Level {
     static THRESHOLD: OnceLock<Level> = OnceLock::new();
-    *THRESHOLD.get_or_init(|| match std::env::var("CONCLAUDE_LOG") {
-        Err(_) => Level::Info,
-        Ok(name) => Level::named(&name).unwrap_or_else(|| {
+    *THRESHOLD.get_or_init(|| match environment::text(VARIABLE) {
+        None => Level::Info,
+        Some(name) => Level::named(&name).unwrap_or_else(|| {
             push(&format!(
-                "conclaude: warn: CONCLAUDE_LOG={name:?} is not error, warn, info, debug or off; using info"
+                "conclaude: warn: {VARIABLE}={name:?} is not error, warn, info, debug or off; using info"
             ));
             Level::Info
         }),
@@ -71,7 +75,7 @@ pub fn line(level: Level, text: impl FnOnce() -> String) {
 
 /// Whether `CONCLAUDE_LOG` is set.
 pub fn is_requested() -> bool {
-    std::env::var_os("CONCLAUDE_LOG").is_some()
+    environment::is_set(VARIABLE)
 }
 
 pub fn debug(text: impl FnOnce() -> String) {

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::budget::Budget;
-use crate::log;
+use crate::{environment, log};
 use conclaude_core::config::NotificationsConfig;
 use conclaude_core::event::EventKind;
 use conclaude_core::text::clean_line;
@@ -54,8 +54,7 @@ pub fn send(title: &str, body: &str, budget: &Budget) {
         log::debug(|| "no notification: there is no session bus".into());
         return;
     }
-    let wait = std::env::var("CONCLAUDE_NOTIFY_WAIT_MS")
-        .ok()
+    let wait = environment::text("CONCLAUDE_NOTIFY_WAIT_MS")
         .and_then(|text| text.parse().ok())
         .map_or(WAIT, |ms: u64| Duration::from_millis(ms.min(10_000)));
     let wait = budget.at_least(wait);
@@ -81,7 +80,7 @@ fn show(title: &str, body: &str) -> notify_rust::error::Result<()> {
 /// Whether there is a session bus.
 #[cfg(all(unix, not(target_os = "macos")))]
 fn has_desktop() -> bool {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let variable = |name: &str| environment::os_value(name).filter(|value| !value.is_empty());
     let runtime_socket =
         || variable("XDG_RUNTIME_DIR").map(|folder| std::path::Path::new(&folder).join("bus"));
     variable("DBUS_SESSION_BUS_ADDRESS").is_some() || runtime_socket().is_some_and(|path| path.exists())

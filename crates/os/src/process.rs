@@ -292,7 +292,7 @@ impl<'a> StartedCommand<'a> {
 fn next_id() -> String {
     static RUNS: AtomicU64 = AtomicU64::new(0);
     let own = format!("{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
-    let outer = std::env::var(ID_VARIABLE).ok();
+    let outer = crate::environment::text(ID_VARIABLE);
     match outer.filter(|outer| !outer.is_empty() && outer.len() < MAX_OUTER_ID) {
         Some(outer) => format!("{outer}/{own}"),
         None => own,

@@ -16,7 +16,7 @@ use conclaude_os::log;
 pub mod enforcement;
 pub mod outbox;
 pub mod permits;
-pub mod running;
+pub mod running_commands;
 pub mod session;
 pub mod spending;
 pub mod trust;

@@ -1,5 +1,7 @@
 //! How thorough a property test is, how much work it was, and archives for tests.
 
+#![allow(clippy::disallowed_methods, reason = "a test reads the environment that it was started in")]
+
 use std::time::Duration;
 
 pub mod shell;

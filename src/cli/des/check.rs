@@ -22,6 +22,7 @@ use conclaude_core::exit::Exit;
 use conclaude_core::finding::Finding;
 use conclaude_core::text::count;
 use conclaude_os::budget::Budget;
+use conclaude_os::environment;
 use conclaude_os::git::WorkTree;
 use conclaude_store::store::Session;
 
@@ -185,7 +186,7 @@ struct BlockCounter<'a> {
 
 impl BlockCounter<'_> {
     fn session(&self) -> Session {
-        let session = std::env::var(variables::SESSION_ID).unwrap_or_else(|_| "des check".to_owned());
+        let session = environment::text(variables::SESSION_ID).unwrap_or_else(|| "des check".to_owned());
         Session::new(&self.project.root.folder, &session)
     }
 

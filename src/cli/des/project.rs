@@ -22,10 +22,11 @@ use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::session_folder;
 use conclaude_os::budget::Budget;
-use conclaude_store::audit::{self, Record, words};
+use conclaude_os::environment::{self, Variables};
+use conclaude_store::audit::{self, Record, TraceParent, words};
 use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::Root;
-use conclaude_store::store::running::{self, RunningCommand, RunningMarker};
+use conclaude_store::store::running_commands::{self, RunningCommand, RunningMarker};
 use conclaude_store::store::{self, Session};
 
 pub(super) struct DesProject {
@@ -54,7 +55,7 @@ impl DesProject {
 
     /// These subcommands run outside of Claude Code's sandbox: there the config of the session decides which commands run.
     pub(super) fn require_config_of_session(&self) -> anyhow::Result<()> {
-        match enforced_session::of_other_config(&self.root) {
+        match enforced_session::of_other_config(&self.root, &Variables::of_process()) {
             None => Ok(()),
             Some(session) => bail!(
                 "this is not the project of the session, {}, and `conclaude des` runs outside of its sandbox (enforce): use the steps of that project, or ask the user to run it",
@@ -224,7 +225,7 @@ impl DesProject {
             started: audit::in_record(started),
             ..RunningCommand::default()
         };
-        Ok(running::note(&self.root.folder, &running))
+        Ok(running_commands::note(&self.root.folder, &running))
     }
 
     /// The common fields of a step's records.
@@ -236,6 +237,7 @@ impl DesProject {
             session,
             step: Some(step.into()),
             decision: decision.into(),
+            traceparent: TraceParent::of(&Variables::of_process()),
             ..Record::default()
         }
     }
@@ -244,7 +246,7 @@ impl DesProject {
     /// it. `None` if several agents are possible.
     fn agent_at_work(&self, step: &str) -> AgentAtWork {
         let mut calls = self.open_calls(step);
-        let named = std::env::var(variables::SESSION_ID).ok();
+        let named = environment::text(variables::SESSION_ID);
         if named.is_some() {
             calls.dedup_by(|one, other| one.subagent_type == other.subagent_type);
         }
@@ -258,9 +260,9 @@ impl DesProject {
     fn open_calls(&self, step: &str) -> Vec<GatedCall> {
         let root = &self.root.folder;
         let is_of_step = |call: &GatedCall| call.is_open() && !call.is_helper() && call.step_file == step;
-        let mut calls: Vec<GatedCall> = match std::env::var(variables::SESSION_ID) {
-            Ok(session) => GatedCall::all(&Session::new(root, &session)),
-            Err(_) => {
+        let mut calls: Vec<GatedCall> = match environment::text(variables::SESSION_ID) {
+            Some(session) => GatedCall::all(&Session::new(root, &session)),
+            None => {
                 let real_root = paths::real_path(root);
                 let calls = Session::all(root).iter().flat_map(GatedCall::all).collect::<Vec<_>>();
                 calls.into_iter().filter(|call| paths::real_path(&call.root) == real_root).collect()

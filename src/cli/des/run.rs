@@ -16,7 +16,7 @@ use conclaude_checks::des::stop::{WORKTREE, worktree_of};
 use conclaude_checks::des::{phases, step};
 use conclaude_core::exit::Exit;
 use conclaude_core::text::clean_line;
-use conclaude_os::files;
+use conclaude_os::{environment, files};
 use conclaude_store::audit::{OUTPUT_LIMITS, Trail};
 use shell_effects::{is_builtin, quoted_if_needed};
 
@@ -247,7 +247,7 @@ fn add_path(
 ) -> anyhow::Result<()> {
     let (_, name) = project.step(step)?;
     let Some(hook_path) = project.hook_path(&name) else { return Ok(()) };
-    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = environment::os_value("PATH").unwrap_or_default();
     if path == OsStr::new(&hook_path) {
         return Ok(());
     }

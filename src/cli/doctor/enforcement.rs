@@ -1,7 +1,7 @@
 //! `enforce`: who enforces each rule, and whether Claude Code's settings have it.
 
 use super::{Check, Installation, short};
-use crate::cli::enforced;
+use crate::cli::rule_enforcement;
 use conclaude_checks::enforce::{CompiledRules, EnforcementClass, RuleEnforcement};
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::dialect::claude::sandbox::SettingsEntry;
@@ -14,7 +14,7 @@ const ABOUT: &str = "enforce";
 pub(super) fn rules(installation: &Installation) -> Vec<Check> {
     let project = &installation.project;
     let is_installed = EnforcedSettings::is_installed(project);
-    let Some(compiled) = enforced::compiled(&installation.root, project, &installation.loaded) else {
+    let Some(compiled) = rule_enforcement::compiled(&installation.root, project, &installation.loaded) else {
         if is_installed {
             let text = "the config no longer has `enforce`, but Claude Code's settings still have its rules";
             return vec![Check::warning(ABOUT, text, "conclaude uninstall --enforce")];
@@ -26,7 +26,7 @@ pub(super) fn rules(installation: &Installation) -> Vec<Check> {
         Err(error) => return vec![Check::problem(ABOUT, error.to_string(), "conclaude install --enforce")],
     };
     let mut checks = Vec::new();
-    let list = enforced::lines(&compiled.rules).join("\n");
+    let list = rule_enforcement::lines(&compiled.rules).join("\n");
     let text = format!("{}\n{list}", summary(&compiled.rules));
     if is_installed {
         checks.push(match switched_off(installation) {
@@ -42,7 +42,7 @@ pub(super) fn rules(installation: &Installation) -> Vec<Check> {
             .extend(compiled.own_links().map(|why| Check::warning(ABOUT, why, "put the file itself there")));
         checks.extend(taken_out(installation, &compiled));
     } else {
-        let why = enforced::not_written(project, &compiled).unwrap_or_default();
+        let why = rule_enforcement::not_written(project, &compiled).unwrap_or_default();
         checks.push(Check::warning(ABOUT, format!("{why}\n{list}"), "conclaude install --enforce"));
     }
     checks
@@ -70,7 +70,7 @@ fn summary(rules: &[RuleEnforcement]) -> String {
 
 /// A rule with matching files that cannot be listed.
 fn incomplete(rule: &RuleEnforcement) -> Check {
-    let files = enforced::unlisted_files(rule);
+    let files = rule_enforcement::unlisted_files(rule);
     let text = format!("{files} not protected by the sandbox, so guards ask as before: {}", rule.why);
     Check::warning(ABOUT, text, "protect their directory instead, or rename them")
 }

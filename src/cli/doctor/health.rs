@@ -11,6 +11,7 @@ use conclaude_engine::hooks::switch;
 use conclaude_engine::install::registration::on_path;
 use conclaude_engine::install::settings::SWITCH;
 use conclaude_os::budget::Budget;
+use conclaude_os::environment::Variables;
 use conclaude_os::files;
 use conclaude_os::process::{self, CommandSpec, Retention};
 use conclaude_store::audit::{self, Trail};
@@ -18,7 +19,8 @@ use conclaude_store::store;
 use shell_effects::quoted_if_needed;
 
 pub(super) fn switched_off() -> Option<Check> {
-    let value = switch::off()?;
+    let variables = Variables::of_process();
+    let value = switch::off(&variables)?;
     let text =
         format!("{SWITCH}={value} is set here: in a session that inherits it, every event is switched off");
     Some(Check::warning("switch", text, format!("unset {SWITCH}")))

@@ -11,7 +11,7 @@ use conclaude_core::dialect::claude::variables;
 use conclaude_core::messages;
 use conclaude_engine::install::package_scripts::ScriptCall;
 use conclaude_engine::install::registration::on_path;
-use conclaude_os::files;
+use conclaude_os::{environment, files};
 use shell_effects::{SimpleCommand, is_builtin, placeholder, quoted_if_needed};
 
 /// A manifest is never this large.
@@ -202,7 +202,7 @@ impl ScriptPlace<'_> {
         let mut candidates = Vec::new();
         if program.contains('/') {
             candidates.push(self.folder.join(program.trim_start_matches("./")));
-        } else if let Some(path) = std::env::var_os("PATH") {
+        } else if let Some(path) = environment::os_value("PATH") {
             candidates.extend(std::env::split_paths(&path).map(|folder| folder.join(program)));
         }
         candidates.into_iter().find(|path| path.is_file() && !files::is_program(path))

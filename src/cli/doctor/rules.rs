@@ -13,7 +13,7 @@ use conclaude_engine::install::registration::asks_for_trust;
 use conclaude_engine::install::scope::Scope;
 use conclaude_engine::install::{agents, local_file, schema_file};
 use conclaude_engine::lint::{self, LintContext};
-use conclaude_os::environment;
+use conclaude_os::environment::Variables;
 use conclaude_store::audit::Trail;
 use conclaude_store::export::{self, ExportState, Target};
 use conclaude_store::load::{self, LoadedConfig};
@@ -160,7 +160,10 @@ pub(super) fn telemetry(installation: &Installation) -> Option<Check> {
     }
     let trail = Trail::of(&installation.root.folder, None);
     let state = export::states(&trail).into_iter().find(|state| state.endpoint == endpoint.as_str());
-    let unusable = settings.telemetry.as_ref().and_then(|telemetry| Target::of_config(telemetry).err());
+    let unusable = settings
+        .telemetry
+        .as_ref()
+        .and_then(|telemetry| Target::of_config(telemetry, &Variables::of_process()).err());
     let failure = state.as_ref().and_then(ExportState::failure);
     Some(match (failure, unusable) {
         // The variables of Claude Code's environment are known once something was sent.
@@ -198,7 +201,7 @@ pub(super) fn judge(installation: &Installation) -> Vec<Check> {
     if installation.effective_config().judge().is_none() {
         return Vec::new();
     }
-    if environment::value(KEY_VARIABLE).is_some() {
+    if Variables::of_process().value(KEY_VARIABLE).is_some() {
         return vec![Check::good("judge", "its key is set")];
     }
     let text = "ANTHROPIC_API_KEY is not set here; without it in Claude Code's environment the judge cannot be asked";

@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::health::is_inside;
 use super::{Check, Installation, Status};
 use crate::cli::consent::agrees;
-use crate::cli::enforced;
 use crate::cli::out::Out;
+use crate::cli::rule_enforcement;
 use conclaude_checks::enforce::CompiledRules;
 use conclaude_core::config::DEFAULT_SHELL;
 use conclaude_core::dialect::claude::sandbox::effective::{SandboxGap, is_client, overriding_option};
@@ -37,7 +37,7 @@ pub(super) fn all(installation: &Installation, json: bool, yes: bool) -> io::Res
         return Ok(Vec::new());
     }
     // Errors of compiling are reported with the rules.
-    let Some(Ok(compiled)) = enforced::compiled(root, project, loaded) else { return Ok(Vec::new()) };
+    let Some(Ok(compiled)) = rule_enforcement::compiled(root, project, loaded) else { return Ok(Vec::new()) };
     let mut checks = if cfg!(target_os = "linux") { usable(installation, &compiled) } else { untested() };
     let is_installed = EnforcedSettings::is_installed(project);
     if is_installed {

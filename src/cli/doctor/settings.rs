@@ -14,6 +14,7 @@ use conclaude_engine::install::import::{self, Fate};
 use conclaude_engine::install::registration::{self, ScopeSettings};
 use conclaude_engine::install::scope::{Scope, SettingsTarget};
 use conclaude_engine::install::settings::{self, ORIGINAL, SWITCH};
+use conclaude_os::environment;
 
 /// Whether the settings can be read, and register everything that the config needs.
 pub(super) fn registrations(installation: &Installation) -> Vec<Check> {
@@ -164,7 +165,7 @@ pub(super) fn duplicates(installation: &Installation) -> Vec<Check> {
 /// A folder below the project's, in which a session would not read its settings.
 fn elsewhere(installation: &Installation) -> Option<Check> {
     let here = std::env::current_dir().ok()?;
-    let is_elsewhere = here != installation.project && std::env::var_os(variables::PROJECT_DIR).is_none();
+    let is_elsewhere = here != installation.project && !environment::is_set(variables::PROJECT_DIR);
     if !is_elsewhere {
         return None;
     }

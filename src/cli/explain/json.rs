@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Explanation, words};
-use crate::cli::enforced;
+use crate::cli::rule_enforcement;
 use conclaude_checks::permission::PermissionExplanation;
 use conclaude_core::outcome::Outcome;
 use conclaude_core::plan::Command;
@@ -21,7 +21,7 @@ pub(super) fn of(explained: &Explanation) -> Value {
     if let (Some(report), Some(Value::Object(more))) = (report.as_object_mut(), rehearsal) {
         report.extend(more);
         if !explained.enforced.is_empty() {
-            report.insert("enforcement".into(), enforced::as_json(&explained.enforced));
+            report.insert("enforcement".into(), rule_enforcement::as_json(&explained.enforced));
         }
     }
     report

@@ -4,8 +4,8 @@ use std::io;
 
 use super::layout::{BAD, BOLD, FAINT, GOOD, WARNING, marked, paragraph};
 use super::{Explanation, rules, words};
-use crate::cli::enforced;
 use crate::cli::out::{Out, Paint};
+use crate::cli::rule_enforcement;
 use conclaude_core::config::Reaction;
 use conclaude_core::decide::Word;
 use conclaude_core::event::Blocking;
@@ -51,7 +51,9 @@ fn enforced_rules(
     }
     if all {
         section(out, "Who enforces each rule")?;
-        return enforced::lines(&explained.enforced).iter().try_for_each(|line| paragraph(out, 2, line));
+        return rule_enforcement::lines(&explained.enforced)
+            .iter()
+            .try_for_each(|line| paragraph(out, 2, line));
     }
     let found = rehearsal.checks.iter().flatten().filter_map(|outcome| outcome.as_finding()?.rule.as_deref());
     let mut seen: Vec<&Rule> = Vec::new();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 
 use crate::cli::out::Out;
-use crate::cli::{diff, enforced, root};
+use crate::cli::{diff, root, rule_enforcement};
 use conclaude_core::config::Patterns;
 use conclaude_core::dialect::claude::sandbox::SettingsEntry;
 use conclaude_core::exit::Exit;
@@ -43,7 +43,7 @@ pub(super) fn install(dry_run: bool) -> anyhow::Result<Exit> {
     let mut out = Out::stdout();
     warn(&mut out, &change, settings.path(), enforcers.sandbox)?;
     for rule in compiled.incomplete() {
-        let files = enforced::unlisted_files(rule);
+        let files = rule_enforcement::unlisted_files(rule);
         writeln!(out, "warning: {files} not protected by the sandbox, so guards ask as before")?;
     }
     if let Some(why) = compiled.own_links() {
@@ -67,7 +67,7 @@ pub(super) fn install(dry_run: bool) -> anyhow::Result<Exit> {
         }
     }
     drop(lock);
-    for line in enforced::lines(&compiled.rules) {
+    for line in rule_enforcement::lines(&compiled.rules) {
         writeln!(out, "  {line}")?;
     }
     next(&mut out, &root, &project, &loaded)?;

@@ -15,6 +15,7 @@ use conclaude_core::file_pattern::Location;
 use conclaude_core::plan::{self, Command, Facts, Plan, ProjectFacts, Selection};
 use conclaude_core::types::{self, Event};
 use conclaude_engine::hooks;
+use conclaude_os::environment::Variables;
 use conclaude_store::root::Root;
 
 /// The session and the agent, where a payload must name some.
@@ -283,7 +284,7 @@ impl ProjectConfig<'_> {
             caller: if is_agents { None } else { named.as_ref() },
             changed,
             config_dir: self.root.config.as_deref().and_then(Path::parent),
-            inherited: Some(&hooks::inherited_variables()),
+            inherited: Some(&hooks::inherited_variables(&Variables::of_process())),
             ..Facts::of(&parsed, project)
         };
         plan::plan(&facts).map_err(|error| anyhow!("{error}"))

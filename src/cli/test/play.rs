@@ -64,7 +64,7 @@ pub(super) fn play(case: &Case, folder: &Path, client: &'static Dialect) -> anyh
         only_project: true,
         is_sample: true,
         changed: changed(case),
-        ..Environment::default()
+        ..Environment::of_process()
     };
     let client = case.client.map_or(client, ClientName::dialect);
     if let Some(missing) = client.missing_events().find(|missing| missing.event == event) {

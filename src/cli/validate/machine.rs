@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{CheckedConfig, contents, no_config};
 use crate::cli::out::Out;
 use conclaude_core::config::{ConfigError, LocatedProblem, Remark};
+use conclaude_os::environment;
 
 pub(super) fn json(out: &mut Out<'_>, checked: &CheckedConfig) -> io::Result<()> {
     let errors = &checked.loaded.errors;
@@ -94,7 +95,7 @@ fn annotate(out: &mut Out<'_>, error: &ConfigError, file: &str) -> io::Result<()
 /// GitHub finds a file by its path in the repository: the workspace, else the current folder.
 fn in_repository(path: &Path) -> PathBuf {
     let Ok(real) = path.canonicalize() else { return path.to_owned() };
-    let workspace = std::env::var_os("GITHUB_WORKSPACE").map(PathBuf::from);
+    let workspace = environment::os_value("GITHUB_WORKSPACE").map(PathBuf::from);
     let bases = workspace.into_iter().chain(std::env::current_dir());
     let mut relative = bases
         .filter_map(|base| base.canonicalize().ok())

@@ -12,7 +12,7 @@ use super::*;
 const TAKES: &str = "CONCLAUDE_TEST_TAKES_TERMINAL";
 
 fn takes_terminal() -> bool {
-    std::env::var_os(TAKES).is_some()
+    conclaude_os::environment::is_set(TAKES)
 }
 
 /// Runs a test again in a terminal, and gives what `stty -a` says before and after it, and the screen.

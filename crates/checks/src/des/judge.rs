@@ -9,7 +9,7 @@ use thiserror::Error;
 use conclaude_core::config::{JudgeConfig, NonBlank, OnJudgeError, Seconds};
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::text::{Excerpt, clean, head_and_tail};
-use conclaude_os::environment;
+use conclaude_os::environment::Variables;
 use conclaude_os::http::{self, HttpAnswer};
 
 pub const DEFAULT_MODEL: &str = "claude-haiku-5-5";
@@ -82,8 +82,8 @@ pub struct Judgement {
 
 /// Asks the judge, which can only add a finding.
 #[must_use]
-pub fn outcome(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Judgement {
-    let verdict = ask(judge, question);
+pub fn outcome(judge: &JudgeConfig, question: &JudgeQuestion<'_>, variables: &Variables) -> Judgement {
+    let verdict = ask(judge, question, variables);
     let record = match &verdict {
         Verdict::Continue => json!({ "continue": true }),
         Verdict::Refuse(reason) => json!({ "continue": false, "error": reason }),
@@ -103,16 +103,20 @@ pub fn outcome(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Judgement {
     Judgement { finding, record }
 }
 
-fn ask(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Verdict {
-    match request(judge, question) {
+fn ask(judge: &JudgeConfig, question: &JudgeQuestion<'_>, variables: &Variables) -> Verdict {
+    match request(judge, question, variables) {
         Ok(text) => verdict_in(&text),
         Err(error) => Verdict::Failed(error.to_string()),
     }
 }
 
-fn request(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Result<String, JudgeError> {
-    let key = environment::value(KEY_VARIABLE).ok_or(JudgeError::NoKey)?;
-    let base = environment::value("ANTHROPIC_BASE_URL").unwrap_or_else(|| DEFAULT_BASE_URL.into());
+fn request(
+    judge: &JudgeConfig,
+    question: &JudgeQuestion<'_>,
+    variables: &Variables,
+) -> Result<String, JudgeError> {
+    let key = variables.value(KEY_VARIABLE).ok_or(JudgeError::NoKey)?;
+    let base = variables.value("ANTHROPIC_BASE_URL").unwrap_or(DEFAULT_BASE_URL);
     let timeout = Duration::from_secs(judge.timeout.map_or(DEFAULT_TIMEOUT, Seconds::get).into());
     let body = json!({
         "model": judge.model.as_ref().map_or(DEFAULT_MODEL, NonBlank::as_str),
@@ -133,7 +137,7 @@ fn request(judge: &JudgeConfig, question: &JudgeQuestion<'_>) -> Result<String, 
     let HttpAnswer { status, body: text, .. } = answered;
     if !(200..300).contains(&status) {
         let text = text.chars().take(200).collect();
-        return Err(JudgeError::Status { base: http::without_secrets(&base), status, text });
+        return Err(JudgeError::Status { base: http::without_secrets(base), status, text });
     }
     let json: Value = serde_json::from_str(&text)?;
     let blocks = json.get("content").and_then(Value::as_array).ok_or(JudgeError::NoContent)?;

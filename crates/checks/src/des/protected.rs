@@ -136,7 +136,7 @@ impl ProtectedPaths {
             real: folded_path(&links.real_path(folder)),
             protects,
         };
-        let home = std::env::home_dir();
+        let home = environment::home();
         let worktree = if work == root { None } else { Some(work) };
         let projects = [Some(root), worktree, home.as_deref()].into_iter().flatten();
         let settings = claude_folder().map(|folder| base(&folder, is_settings));

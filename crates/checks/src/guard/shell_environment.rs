@@ -95,7 +95,7 @@ impl Environment for ShellEnvironment<'_> {
 
 /// The value of a setting of go: from the environment, or else as `go env -w` wrote it.
 fn go_value(name: &str) -> Option<PathBuf> {
-    let own = std::env::var_os(name).map(PathBuf::from);
+    let own = environment::os_value(name).map(PathBuf::from);
     let written = || {
         let settings = go_settings()?;
         let value = settings.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;
@@ -106,7 +106,7 @@ fn go_value(name: &str) -> Option<PathBuf> {
 
 /// The text of the file with the user's settings of go.
 fn go_settings() -> Option<String> {
-    let named = std::env::var_os("GOENV").map(PathBuf::from);
+    let named = environment::os_value("GOENV").map(PathBuf::from);
     let config = || Some(environment::config_folder()?.join("go/env"));
     files::read_text(&named.or_else(config)?, MAX_GO_SETTINGS).ok()
 }

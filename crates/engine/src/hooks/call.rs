@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use super::{HandledCall, handle_read, handle_stdin, panics, stdio, switch};
 use crate::install::registration::{self, RegisteredCall};
 use conclaude_core::decide::HookResult;
-use conclaude_core::dialect::claude::{self, CallFields, variables};
+use conclaude_core::dialect::claude::variables::PROJECT_DIR;
+use conclaude_core::dialect::claude::{self, CallFields};
 use conclaude_core::dialect::{self, Answer, Dialect, FieldAlias, HookCall, LogLines, ProjectFolder, Reply};
 use conclaude_core::error::{InputError, Result};
 use conclaude_core::event::EventKind;
 use conclaude_core::exit::Exit;
 use conclaude_core::text::clean_line;
 use conclaude_core::types::Event;
+use conclaude_os::environment::Variables;
 use conclaude_os::log;
 use conclaude_store::store::outbox;
 
@@ -21,6 +23,7 @@ use conclaude_store::store::outbox;
 pub struct Environment {
     /// `CLAUDE_PROJECT_DIR`.
     pub project_dir: Option<PathBuf>,
+    pub variables: Variables,
     /// Commands and the judge run only if the user trusts the config.
     pub only_if_trusted: bool,
     /// Only the project's own config counts, not the user's and the local one.
@@ -38,8 +41,9 @@ pub struct Environment {
 impl Environment {
     #[must_use]
     pub fn of_process() -> Self {
-        let project_dir = std::env::var_os(variables::PROJECT_DIR).filter(|folder| !folder.is_empty());
-        Environment { project_dir: project_dir.map(PathBuf::from), ..Environment::default() }
+        let variables = Variables::of_process();
+        let project_dir = variables.path(PROJECT_DIR).map(Path::to_owned);
+        Environment { project_dir, variables, ..Environment::default() }
     }
 
     /// Like `of_process`, for a call of this client.
@@ -73,9 +77,10 @@ pub fn of(client: Option<&str>, event: EventKind) -> HookCall {
 /// `conclaude <Event>`: handles the payload on stdin and writes the answer.
 #[must_use]
 pub fn call(call: &HookCall) -> Exit {
-    answer(call, || match switch::off() {
-        Some(value) => HandledCall::unread(call, Ok(switch::answer(call.event, &value))),
-        None => handle_stdin(call, &Environment::of_process()),
+    let environment = Environment::of_process();
+    answer(call, || match switch::off(&environment.variables) {
+        Some(value) => HandledCall::unread(call, Ok(switch::answer(call.event, value))),
+        None => handle_stdin(call, &environment),
     })
 }
 
@@ -96,13 +101,13 @@ pub fn call_of_plugin(call: &HookCall) -> Exit {
 fn call_unless(call: &HookCall, is_handled: fn(RegisteredCall<'_>) -> bool) -> Exit {
     answer(call, || {
         let environment = Environment { only_if_trusted: true, ..Environment::of_process() };
-        let off = switch::off();
+        let off = switch::off(&environment.variables);
         let payload = if off.is_none() { stdio::payload(call.event) } else { Ok(Vec::new()) };
         match off {
             _ if is_left(call, &payload, &environment, is_handled) => {
                 HandledCall::unread(call, Ok(HookResult::success()))
             }
-            Some(value) => HandledCall::unread(call, Ok(switch::answer(call.event, &value))),
+            Some(value) => HandledCall::unread(call, Ok(switch::answer(call.event, value))),
             None => handle_read(call, payload, &environment),
         }
     })
@@ -112,14 +117,14 @@ fn call_unless(call: &HookCall, is_handled: fn(RegisteredCall<'_>) -> bool) -> E
 /// SubagentStop. An event that the project's settings register as well is handled once.
 #[must_use]
 pub fn call_as_original(event: EventKind, names_agent: bool) -> Exit {
-    if switch::off().is_some() {
+    let environment = Environment::of_process();
+    if switch::off(&environment.variables).is_some() {
         return call(&HookCall::of(event));
     }
     let payload = stdio::payload(event);
     let delivered = payload.as_deref().map_or(event, |input| claude::delivered(event, input));
     let call = &HookCall::of(delivered);
     answer(call, || {
-        let environment = Environment::of_process();
         let is_of_agent = names_agent || delivered != event;
         let is_handled = registration::is_handled_by_project;
         if is_of_agent && is_left(call, &payload, &environment, is_handled) {

@@ -17,7 +17,7 @@ use conclaude_core::text::LIMIT;
 use conclaude_os::process::{self, CapturedOutput, CommandSpec, Retention, SpillOpener, Status};
 use conclaude_os::{log, notify};
 use conclaude_store::audit;
-use conclaude_store::store::running::{RunningCommand, RunningMarker, note};
+use conclaude_store::store::running_commands::{RunningCommand, RunningMarker, note};
 
 /// The limit on the shown part of one stream, and the least that is useful.
 pub(super) const MAX_SHOWN: usize = 4_000;

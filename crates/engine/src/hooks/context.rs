@@ -26,9 +26,10 @@ use conclaude_core::outcome::Obstacle;
 use conclaude_core::plan::{self, Facts, Plan, ProjectFacts, UnknownChanges};
 use conclaude_core::types::{Event, HookPayload, PayloadError};
 use conclaude_os::budget::Budget;
+use conclaude_os::environment::Variables;
 use conclaude_os::git::{Snapshot, WorkTree};
 use conclaude_os::log;
-use conclaude_store::audit::{self, Record};
+use conclaude_store::audit::{self, Record, TraceParent};
 use conclaude_store::export::background::PendingExport;
 use conclaude_store::root::Root;
 use conclaude_store::store::{self, Session};
@@ -153,7 +154,7 @@ impl<'a> Context<'a> {
             is_event_concerned: self.config.fails(self.kind()),
             project: &self.project,
             config_dir: self.root.config.as_deref().and_then(Path::parent),
-            inherited: Some(&inherited_variables()),
+            inherited: Some(&inherited_variables(self.variables())),
             ..Facts::of(&self.event, project)
         };
         let plan = plan::plan(&facts)?;
@@ -161,6 +162,11 @@ impl<'a> Context<'a> {
             log::warn(|| warning.clone());
         }
         Ok(plan)
+    }
+
+    /// The environment variables of the call.
+    pub(super) fn variables(&self) -> &Variables {
+        &self.environment.variables
     }
 
     /// Whether the event is only inspected.
@@ -260,6 +266,7 @@ impl<'a> Context<'a> {
             client: self.client_name().map(str::to_owned),
             session: Some(self.payload().session_id().to_owned()),
             permission_mode: self.payload().base().permission_mode.clone(),
+            traceparent: TraceParent::of(self.variables()),
             ..Record::default()
         }
     }
@@ -304,9 +311,10 @@ impl<'a> Context<'a> {
     }
 }
 
-pub fn inherited_variables() -> Vec<String> {
-    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    names.filter(|name| name.starts_with(plan::environment::PREFIX)).collect()
+/// The variables of ours that commands inherit from our caller.
+pub fn inherited_variables(variables: &Variables) -> Vec<String> {
+    let own = variables.names().filter(|name| name.starts_with(plan::environment::PREFIX));
+    own.map(str::to_owned).collect()
 }
 
 /// The folders of a call. They never depend on our own working directory.

@@ -13,10 +13,10 @@ use conclaude_checks::des::gates::{self, CallRequest, CallResult, WriteRequest};
 use conclaude_checks::des::judge::{self, JudgeQuestion};
 use conclaude_checks::des::markers::Validation;
 use conclaude_checks::des::protected::ProtectedPaths;
+use conclaude_checks::des::started_agents;
 use conclaude_checks::des::step::Step;
 use conclaude_checks::des::step_folders::StepFolders;
 use conclaude_checks::des::stop::{self, StopRequest};
-use conclaude_checks::des::unfinished;
 use conclaude_checks::guard::Ground;
 use conclaude_checks::paths::Links;
 use conclaude_core::config::{DesConfig, GateConfig, JudgeConfig, ScopeMode};
@@ -101,7 +101,7 @@ fn live_agent(session: &Session, main: &Path, step: &str) -> Option<Finding> {
     if open.is_empty() {
         return None;
     }
-    let started = unfinished::known(session, main);
+    let started = started_agents::known(session, main);
     let live = open.iter().find(|call| started.iter().any(|(_, id)| *id == call.tool_use_id))?;
     let what = format!("{} has been called for {step} already and has not stopped", live.subagent_type);
     Some(Finding::new(Code::StepBusy, what, "let one agent work on a step at a time").warning())
@@ -250,7 +250,7 @@ pub(super) fn judge(config: &JudgeConfig, plan: &Plan, context: &Context<'_>) ->
         last_message: stop.last_assistant_message.as_deref().unwrap_or_default(),
     };
     let running = commands::note_running(context, "the judge", Timestamp::now());
-    let judged = judge::outcome(config, &question);
+    let judged = judge::outcome(config, &question, context.variables());
     drop(running);
     let shown = judged.finding.clone().map(|finding| Outcome::finding(finding, plan.gates.des.blocks()));
     let (verdict, message) =

@@ -26,7 +26,7 @@ use conclaude_core::plan::Plan;
 use conclaude_core::types::{PayloadError, fields};
 use conclaude_os::budget::Budget;
 use conclaude_os::log;
-use conclaude_store::audit::{self, Record};
+use conclaude_store::audit::{self, Record, TraceParent};
 use conclaude_store::root::Root;
 use conclaude_store::store::Session;
 
@@ -82,6 +82,7 @@ impl InvalidPayload<'_> {
             finding,
             session: other_clients::session_id(fields).map(str::to_owned),
             agent_id: other_clients::agent_id(fields).map(str::to_owned),
+            traceparent: TraceParent::of(&self.environment.variables),
         };
         Ok(denial.recorded(event, project, self.budget))
     }
@@ -132,7 +133,8 @@ pub(super) fn unjudged(call: &HookCall, error: HookError, environment: &Environm
     }
     let what = format!("the guards cannot look at this tool's input: {error}");
     let finding = Finding::new(Code::PayloadInvalid, what, "do it in smaller steps");
-    let denial = Denial { finding, session: None, agent_id: None };
+    let traceparent = TraceParent::of(&environment.variables);
+    let denial = Denial { finding, session: None, agent_id: None, traceparent };
     let project = Project { root: Some(root.folder), config };
     Ok(denial.recorded(event, &project, &Budget::of_hook()))
 }
@@ -142,6 +144,7 @@ struct Denial {
     finding: Finding,
     session: Option<String>,
     agent_id: Option<String>,
+    traceparent: Option<TraceParent>,
 }
 
 impl Denial {
@@ -156,6 +159,7 @@ impl Denial {
             event: event.name().into(),
             session: self.session,
             agent_id: self.agent_id,
+            traceparent: self.traceparent,
             decision: decided.word.as_str().into(),
             findings: record::finding(&outcome, rule).into_iter().collect(),
             ..Record::default()

@@ -121,7 +121,7 @@ fn answer(info: &PanicHookInfo<'_>) -> Answer {
 /// Debug builds panic here on request, so that the answer can be tested.
 pub(super) fn panic_here_in_tests(point: &str) {
     #[cfg(debug_assertions)]
-    if std::env::var("CONCLAUDE_TEST_PANIC").is_ok_and(|asked| asked == point) {
+    if conclaude_os::environment::text("CONCLAUDE_TEST_PANIC").is_some_and(|asked| asked == point) {
         #[expect(clippy::panic, reason = "this is its purpose")]
         {
             panic!("requested by CONCLAUDE_TEST_PANIC");

@@ -8,7 +8,7 @@ use crate::install::registration::{self, Problem, ScopeSettings};
 use crate::install::schema_file;
 use crate::install::scope::Scope;
 use conclaude_checks::des::call::GatedCall;
-use conclaude_checks::des::unfinished::{self, UnfinishedAgent};
+use conclaude_checks::des::started_agents::{self, UnfinishedAgent};
 use conclaude_core::config::Layer;
 use conclaude_core::dialect::agents::AgentsAtStop;
 use conclaude_core::finding::{Code, Finding};
@@ -58,7 +58,7 @@ fn not_sent(context: &Context<'_>) -> Option<String> {
     let settings = &context.config.settings;
     let (telemetry, endpoint) = (settings.telemetry.as_ref()?, settings.endpoint()?);
     // The process that would send has our environment.
-    if let Err(why) = Target::of_config(telemetry)
+    if let Err(why) = Target::of_config(telemetry, context.variables())
         && context.is_audited()
     {
         let to = "Nothing is lost: set it where Claude Code is started";
@@ -104,7 +104,7 @@ pub(super) fn unfinished(context: &Context<'_>) -> Vec<Outcome> {
         _ => Vec::new(),
     };
     let main = expand_home(context.payload().transcript_path());
-    let unfinished = unfinished::unfinished(&context.session, &main, &running);
+    let unfinished = started_agents::unfinished(&context.session, &main, &running);
     unfinished.into_iter().flat_map(|agent| report_unfinished(agent, context)).collect()
 }
 

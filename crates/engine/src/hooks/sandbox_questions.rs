@@ -133,7 +133,7 @@ fn confined(call: &GuardedCall<'_>, context: &Context<'_>) -> Result<CompiledRul
     }
     // It is unknown how the session of a rehearsal will be started.
     if !context.is_rehearsal() {
-        sandbox::ordinary_client()?;
+        sandbox::ordinary_client(context.variables())?;
     }
     if let Some(program) = sandbox::missing_program() {
         return Err(WhyAsked::NoProgram(program));

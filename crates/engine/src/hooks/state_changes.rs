@@ -176,7 +176,7 @@ fn remember(admitted: AdmittedCall<'_>, context: &Context<'_>) -> Result<Vec<Str
         config,
         finished: finished.map(|phase| phase.name).collect(),
         last_record: Some(Trail::of(&context.root.folder, None).last_number()),
-        path: std::env::var("PATH").ok(),
+        path: context.variables().get("PATH").map(str::to_owned),
         parent: known.caller.as_ref().map(|caller| caller.tool_use_id.clone()),
         has_tree: baseline.is_some(),
         time: now.round(jiff::Unit::Millisecond).unwrap_or(now).to_string(),

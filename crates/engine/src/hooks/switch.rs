@@ -7,11 +7,11 @@ use crate::install::settings::SWITCH;
 use conclaude_core::decide::HookResult;
 use conclaude_core::dialect::claude::session;
 use conclaude_core::event::EventKind;
+use conclaude_os::environment::Variables;
 
 /// The value that switches us off, as written.
-pub fn off() -> Option<String> {
-    let value = std::env::var(SWITCH).ok()?;
-    if is_off(&value) { Some(value.trim().to_owned()) } else { None }
+pub fn off(variables: &Variables) -> Option<&str> {
+    variables.get(SWITCH).filter(|value| is_off(value)).map(str::trim)
 }
 
 /// Whether a value of the variable switches us off.

@@ -18,7 +18,7 @@ pub(super) fn file_of_user(repository: &Repository) -> Option<PathBuf> {
     let files = [
         Some(PathBuf::from("/etc/gitconfig")),
         default.as_ref().map(|folder| folder.join("config")),
-        std::env::home_dir().map(|home| home.join(".gitconfig")),
+        environment::home().map(|home| home.join(".gitconfig")),
         Some(repository.common_dir.join("config")),
     ];
     // The last setting counts: it is nearest to the repository.

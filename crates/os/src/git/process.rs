@@ -9,7 +9,7 @@ use super::Tracking;
 use super::error::GitError;
 use super::index::{self, IndexEntries, name_of, split_nul, text};
 use super::repository::Repository;
-use crate::process;
+use crate::{environment, process};
 
 /// Git must not delay a hook.
 const GIT_WAIT: Duration = Duration::from_secs(5);
@@ -150,7 +150,7 @@ impl Repository {
         command.args(["--no-pager", "--no-replace-objects"]);
         command.args(OVERRIDES.iter().flat_map(|setting| ["-c", setting]));
         command.args(arguments).current_dir(&self.top);
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
+        for name in environment::names().filter(|name| name.to_string_lossy().starts_with("GIT_")) {
             command.env_remove(name);
         }
         // A repository can name a program that fetches missing objects.

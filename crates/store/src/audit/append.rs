@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::lines::MAX_LINE_BYTES;
-use super::record::{MAX_OUTPUT_BYTES, Record, TraceParent, remove_output};
+use super::record::{MAX_OUTPUT_BYTES, Record, remove_output};
 use super::trail::{LOCK_WAIT, Trail, TrailError};
 use super::writer::Writer;
 use crate::store;
@@ -69,8 +69,7 @@ impl Trail {
 pub(super) fn body_of(record: &Record) -> io::Result<String> {
     let now = jiff::Timestamp::now();
     let now = now.round(jiff::Unit::Millisecond).unwrap_or(now);
-    let traceparent = record.traceparent.clone().or_else(TraceParent::of_process);
-    let fields = serde_json::to_string(&Record { traceparent, ..record.clone() })?;
+    let fields = serde_json::to_string(record)?;
     let body = format!("{{\"time\":\"{now}\",{}", fields.strip_prefix('{').unwrap_or(&fields));
     if body.len() <= MAX_TEXT { Ok(body) } else { shorter(&body) }
 }

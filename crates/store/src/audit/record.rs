@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use conclaude_core::rule::Rule;
+use conclaude_os::environment::Variables;
 use conclaude_os::process::ExcerptLimits;
 
 /// The fields of a record that was read as JSON. Others may have written it: what is missing or of another type is absent.
@@ -61,14 +62,14 @@ pub mod words {
     pub const DONE: &str = "DONE";
     pub const FAILED: &str = "FAILED";
     pub const PARTIAL: &str = "PARTIAL";
-    /// Of an agent that never stopped.
+    /// An agent never stopped.
     pub const UNFINISHED: &str = "unfinished";
     pub const RESET: &str = "reset";
-    /// Of a call that was denied or asked about: the user lets it through.
+    /// The user permits a call that was denied or asked about.
     pub const PERMITTED: &str = "permitted";
-    /// Of a budget that the user raised.
+    /// The user raised a budget.
     pub const RAISED: &str = "raised";
-    /// Of an event in which we were asked to stop.
+    /// A signal stopped us during the event.
     pub const INTERRUPTED: &str = "interrupted";
 
     /// What is recorded as the decision of these.
@@ -99,7 +100,7 @@ pub mod words {
     }
 
     impl Meaning {
-        /// Of the decision of a record.
+        /// The meaning of a record's decision.
         #[must_use]
         pub fn of(decision: &str) -> Meaning {
             match Word::of(decision) {
@@ -179,19 +180,19 @@ pub struct Record {
     /// The commands that ran.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<CommandRecord>,
-    /// Rules that are against nothing: what gave context, what allowed the call.
+    /// Rules that gave context or allowed the call.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub applied: Vec<AppliedRule>,
-    /// What applied and was not done.
+    /// Commands and steps that applied and did not run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skip>,
-    /// The limit on blocks, where a stop was to be blocked.
+    /// The limit on blocks, if a check wanted to block a stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<Blocks>,
     /// The desktop was notified of a success or a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notification: Option<&'static str>,
-    /// What is wrong with the config, whose rules do not count then.
+    /// The error in the config. Its rules do not count then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config_error: Option<Value>,
     /// What was run for a phase, as proof.
@@ -220,7 +221,7 @@ pub struct CommandRecord {
     pub started: String,
     /// How long it ran, in milliseconds.
     pub duration_ms: u64,
-    /// What that does: `pass`, `warn` or `block`.
+    /// The effect of that end: `pass`, `warn` or `block`.
     pub verdict: String,
     /// It was terminated at its timeout.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -277,7 +278,7 @@ pub struct AppliedRule {
     pub verdict: Option<&'static str>,
 }
 
-/// Of changed files, this many are named at each command.
+/// The number of changed files that are named at each command.
 pub const MAX_FILES: usize = 20;
 
 /// Why the checks of a stop wait, before the names of the agents.
@@ -326,7 +327,7 @@ pub struct ToolRecord {
     /// Where relative paths start, unless that is the project's root.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// A hash of the tool and its whole input, where guards denied the call or asked: by it the user can permit the same call.
+    /// A hash of the tool and its whole input, if guards denied the call or asked. With it the user can permit the same call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_sha256: Option<String>,
 }
@@ -348,10 +349,10 @@ pub struct TraceParent {
 }
 
 impl TraceParent {
-    /// The span that this process works for.
+    /// The span that a process with these variables works for.
     #[must_use]
-    pub fn of_process() -> Option<TraceParent> {
-        std::env::var(VARIABLE).ok()?.try_into().ok()
+    pub fn of(variables: &Variables) -> Option<TraceParent> {
+        variables.get(VARIABLE)?.to_owned().try_into().ok()
     }
 
     /// 32 hexadecimal digits.

@@ -14,7 +14,7 @@ use conclaude_core::text::{Excerpt, clean_line, head_and_tail};
 /// The conventions that our attributes follow.
 const SCHEMA: &str = "https://opentelemetry.io/schemas/1.37.0";
 
-/// What a record is in this signal; nothing if it has no part in it. Metrics are added up over records.
+/// The items of a record in this signal. Metrics have none here, because they are sums over records.
 pub(super) fn items(signal: Signal, entry: &TrailEntry) -> Vec<Value> {
     match signal {
         Signal::Logs => vec![log_of(entry)],
@@ -39,7 +39,7 @@ pub(super) fn request_body(signal: Signal, resource: &Value, items: &[Value]) ->
     json!({ all: [of_resource] }).to_string()
 }
 
-/// How many of them a collector that accepted the request has rejected, and what it says.
+/// How many items a collector rejected although it accepted the request, and its message.
 pub(super) fn rejected(signal: Signal, answer: &str) -> (u64, Option<String>) {
     let answer: Value = serde_json::from_str(answer).unwrap_or_default();
     let partial = answer.get("partialSuccess").unwrap_or(&Value::Null);
@@ -48,14 +48,14 @@ pub(super) fn rejected(signal: Signal, answer: &str) -> (u64, Option<String>) {
         Signal::Traces => "rejectedSpans",
         Signal::Metrics => "rejectedDataPoints",
     });
-    // As JSON of protobuf it is a text; not everybody writes it so.
+    // Protobuf's JSON has it as a text, but some collectors write a number.
     let count = count.and_then(|count| count.as_u64().or_else(|| count.as_str()?.parse().ok()));
     let said = partial.get("errorMessage").and_then(Value::as_str).filter(|text| !text.is_empty());
     (count.unwrap_or(0), said.map(str::to_owned))
 }
 
-/// Which machine and project the records are of. The attributes of the user win over ours, and the later of them over the
-/// earlier. The name of the service stays, since all queries have it.
+/// The machine and the project of the records. Attributes of the user replace ours, and later ones replace earlier ones. The name
+/// of the service stays, because all queries use it.
 pub(super) fn resource(trail: &Trail, of_user: &[(String, String)]) -> Value {
     let host = host();
     let instance = instance(host.as_deref().unwrap_or_default(), trail);
@@ -80,7 +80,7 @@ pub(super) fn resource(trail: &Trail, of_user: &[(String, String)]) -> Value {
     json!({ "attributes": attributes.collect::<Vec<_>>() })
 }
 
-/// The same for every event of a project on a machine, in the form of a UUID. Projects whose folders have the same name differ in it.
+/// A UUID of the project on this machine. Two projects whose folders have the same name have different ones.
 fn instance(host: &str, trail: &Trail) -> String {
     let id = spans::trace_id(&format!("{host} {}", trail.folder().display()));
     let parts = [0..8, 8..12, 12..16, 16..20, 20..32];
@@ -95,7 +95,7 @@ fn host() -> Option<String> {
 
 #[cfg(not(unix))]
 fn host() -> Option<String> {
-    std::env::var("COMPUTERNAME").ok()
+    conclaude_os::environment::text("COMPUTERNAME")
 }
 
 /// Longer lines are cut in the middle, in characters.

@@ -8,7 +8,7 @@ use thiserror::Error;
 use conclaude_core::config::{Endpoint, Headers, Signal, TelemetryConfig};
 use conclaude_core::text::clean_line;
 use conclaude_os::budget::Budget;
-use conclaude_os::environment;
+use conclaude_os::environment::Variables;
 use conclaude_os::http::{self, HttpAnswer};
 use conclaude_os::process;
 use shell_effects::percent_decoded;
@@ -199,11 +199,11 @@ impl Target {
     ///
     /// # Errors
     /// When there is none, or it cannot be used.
-    pub fn of_environment(url: Option<&str>) -> Result<Target, TargetError> {
-        let url = url.map(str::to_owned).or_else(|| environment::value("OTEL_EXPORTER_OTLP_ENDPOINT"));
+    pub fn of_variables(url: Option<&str>, variables: &Variables) -> Result<Target, TargetError> {
+        let url = url.or_else(|| variables.value("OTEL_EXPORTER_OTLP_ENDPOINT"));
         let url = url.ok_or(TargetError::NoEndpoint)?;
-        let headers = environment::value("OTEL_EXPORTER_OTLP_HEADERS");
-        let headers = headers.map_or(Ok(Vec::new()), |text| pairs(&text, TargetError::HeaderSyntax))?;
+        let headers = variables.value("OTEL_EXPORTER_OTLP_HEADERS");
+        let headers = headers.map_or(Ok(Vec::new()), |text| pairs(text, TargetError::HeaderSyntax))?;
         Ok(Target {
             base: Endpoint::new(url.trim())
                 .map_err(|error| TargetError::Endpoint(error.to_string()))?
@@ -211,7 +211,7 @@ impl Target {
                 .to_owned(),
             headers,
             signals: Signal::ALL.into(),
-            resource: resource_of_environment()?,
+            resource: resource_of(variables)?,
             has_output: false,
         })
     }
@@ -220,8 +220,12 @@ impl Target {
     ///
     /// # Errors
     /// When a variable for them is missing.
-    pub fn with_resource(mut self, config: &TelemetryConfig) -> Result<Target, TargetError> {
-        self.resource.extend(expanded_values("resource", config.resource.as_ref())?);
+    pub fn with_resource(
+        mut self,
+        config: &TelemetryConfig,
+        variables: &Variables,
+    ) -> Result<Target, TargetError> {
+        self.resource.extend(expanded_values("resource", config.resource.as_ref(), variables)?);
         Ok(self)
     }
 
@@ -229,16 +233,16 @@ impl Target {
     ///
     /// # Errors
     /// When there is none, or a variable for its headers or attributes is missing.
-    pub fn of_config(config: &TelemetryConfig) -> Result<Target, TargetError> {
+    pub fn of_config(config: &TelemetryConfig, variables: &Variables) -> Result<Target, TargetError> {
         let endpoint = config.endpoint.as_ref().ok_or(TargetError::NotConfigured)?;
         let target = Target {
             base: endpoint.as_str().to_owned(),
-            headers: expanded_values("headers", config.headers.as_ref())?,
+            headers: expanded_values("headers", config.headers.as_ref(), variables)?,
             signals: config.signals(),
-            resource: resource_of_environment()?,
+            resource: resource_of(variables)?,
             has_output: config.exports_output(),
         };
-        target.with_resource(config)
+        target.with_resource(config, variables)
     }
 
     /// The same endpoint where its headers are not needed, or not known.
@@ -257,17 +261,18 @@ impl Target {
 }
 
 /// The attributes that all programs with OpenTelemetry have in common.
-fn resource_of_environment() -> Result<Vec<(String, String)>, TargetError> {
-    let text = std::env::var("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default();
-    pairs(&text, TargetError::ResourceSyntax)
+fn resource_of(variables: &Variables) -> Result<Vec<(String, String)>, TargetError> {
+    let text = variables.get("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default();
+    pairs(text, TargetError::ResourceSyntax)
 }
 
 /// The values of a section of the config, with the environment variables that they name.
 fn expanded_values(
     section: &'static str,
     values: Option<&Headers>,
+    variables: &Variables,
 ) -> Result<Vec<(String, String)>, TargetError> {
-    let get = |name: &str| std::env::var(name).ok();
+    let get = |name: &str| variables.get(name).map(str::to_owned);
     let one = |(name, value): (&str, &str)| match expanded(value, get) {
         Ok(value) => Ok((name.to_owned(), value)),
         Err(error) => Err(TargetError::Variable { section, name: name.to_owned(), error }),

@@ -14,6 +14,7 @@ use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::session_folder;
 use conclaude_os::budget::Budget;
+use conclaude_os::environment::Variables;
 use conclaude_os::process;
 use conclaude_store::audit::Trail;
 use conclaude_store::export::{self, SendCounts, Target, Transfer, TransferReport, background, sleep};
@@ -117,10 +118,11 @@ fn target(url: Option<&str>, root: &Root, check: TrustCheck) -> anyhow::Result<(
         origins.check_trust(load::why_untrusted);
     }
     let telemetry = origins.telemetry().unwrap_or_default();
+    let variables = Variables::of_process();
     if telemetry.endpoint.is_some()
         && named.as_ref().is_none_or(|named| telemetry.endpoint.as_ref() == Some(named))
     {
-        return Ok((Target::of_config(&telemetry)?, prices));
+        return Ok((Target::of_config(&telemetry, &variables)?, prices));
     }
     if let Some(why) = origins.untrusted_telemetry() {
         match &named {
@@ -133,7 +135,8 @@ fn target(url: Option<&str>, root: &Root, check: TrustCheck) -> anyhow::Result<(
             Some(_) => {}
         }
     }
-    let target = Target::of_environment(url).and_then(|target| target.with_resource(&telemetry));
+    let target =
+        Target::of_variables(url, &variables).and_then(|target| target.with_resource(&telemetry, &variables));
     match (target, errors.first()) {
         (Ok(target), _) => Ok((target, prices)),
         (Err(why), Some(error)) if url.is_none() => bail!("{}; {why}", error.summary()),

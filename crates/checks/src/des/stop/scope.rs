@@ -11,7 +11,7 @@ use crate::des::call::{GatedCall, is_denied};
 use crate::des::gates::OpenStep;
 use crate::des::protected::is_protected;
 use crate::des::scope::Scope;
-use crate::des::unfinished;
+use crate::des::started_agents;
 use crate::paths;
 use conclaude_core::config::ScopeMode;
 use conclaude_core::dialect::claude::layout;
@@ -238,7 +238,7 @@ fn helpers(stopping: &StopRequest<'_>, call: Option<&GatedCall>) -> Vec<PathBuf>
     }
     // The file that names an agent's call can be deleted, so our own links are added.
     let agents: BTreeSet<(String, String)> =
-        unfinished::started(folder).into_iter().chain(GatedCall::claimed(&session)).collect();
+        started_agents::started(folder).into_iter().chain(GatedCall::claimed(&session)).collect();
     agents
         .into_iter()
         .filter(|(_, id)| *id != call.tool_use_id && family.contains(id))

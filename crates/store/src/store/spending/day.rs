@@ -8,6 +8,7 @@ use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 
 use super::{UsedTokens, short_hash};
+use conclaude_os::environment;
 
 /// What all sessions of a project used on one day.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -54,7 +55,7 @@ impl DaySpending {
 
 /// The zone of this machine. To name it, `TimeZone::system` lists all zones that there are, which takes longer than an event.
 fn local_zone() -> TimeZone {
-    let is_set = std::env::var_os("TZ").is_some();
+    let is_set = environment::is_set("TZ");
     let file = if is_set { None } else { fs::read("/etc/localtime").ok() };
     let zone = file.and_then(|bytes| TimeZone::tzif("", &bytes).ok());
     zone.unwrap_or_else(TimeZone::system)
