@@ -29,9 +29,12 @@ impl SimpleCommand {
     pub fn tells_all(&self) -> bool {
         let Some(program) = self.entry else { return false };
         let is_described = match program.action {
-            Action::Nothing | Action::Each(..) | Action::Trees(..) | Action::Wrap(_) | Action::Format(_) => {
-                true
-            }
+            Action::Nothing
+            | Action::Each(..)
+            | Action::Trees(..)
+            | Action::Wrap(_)
+            | Action::Format(_)
+            | Action::Compress(_) => true,
             Action::Special(_) => {
                 program.stdin == Stdin::Data && program.language != Some(SourceLanguage::Make)
             }

@@ -11,7 +11,7 @@ use crate::analysis::{exports, redirections};
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{Action, AssignedVariables, Output, Program, Stdin};
 use crate::programs::tools::prints_settings;
-use crate::programs::{editors, launchers, table, wrappers};
+use crate::programs::{archives, editors, launchers, table, wrappers};
 use crate::syntax::tree::{Assignment, Redirect, Word};
 use crate::{Access, Doubt};
 
@@ -469,6 +469,7 @@ impl Analyzer<'_> {
             Action::Texts(texts) => launchers::texts(self, call, texts),
             Action::Command(text) => wrappers::run_command_text(self, call, text),
             Action::Format(formatting) => editors::format(self, call, formatting),
+            Action::Compress(compression) => archives::compress(self, call, compression),
             Action::Special(run) => run(self, call),
         }
     }

@@ -36,6 +36,8 @@ pub struct Program {
     pub(crate) copies_from_containers: bool,
     /// Whether it changes which file a path leads to.
     pub(crate) paths: PathChange,
+    /// How it copies, moves or links files, if it does.
+    pub(crate) transfer: &'static Transfer,
     /// The arguments with which it prints a directory of installed programs, which has no secrets.
     pub(crate) installed: &'static [&'static str],
     /// Files that it runs or obeys when it starts: `~/FILE` in the home directory, `$NAME` as a variable names it, `FILE` in the
@@ -135,6 +137,8 @@ pub(crate) enum Action {
     Command(CommandText),
     /// It changes the files that it names, or only reads them.
     Format(Formatting),
+    /// It replaces files by others, with their content compressed or expanded.
+    Compress(Compression),
     /// It runs the command of its subcommand. Without such a subcommand, its effects are unknown.
     Launch,
     Special(fn(&mut Analyzer<'_>, &Call<'_>)),
@@ -271,6 +275,51 @@ pub(crate) enum Formatting {
     Unless(&'static [&'static str]),
 }
 
+/// How a program copies, moves or links files.
+#[derive(Clone, Copy)]
+pub(crate) struct Transfer {
+    pub(crate) source: SourceUse,
+    /// The options with which it makes links instead of copies.
+    pub(crate) linking: &'static [&'static str],
+    /// The options with which it copies a link as a link.
+    pub(crate) keeping_links: &'static [&'static str],
+    /// The options with which it leaves files that exist as they are.
+    pub(crate) keeping_targets: &'static [&'static str],
+    /// Whether it copies directories with an option, and the path to a file with another one.
+    pub(crate) copies_directories: bool,
+}
+
+/// What a transfer does with its sources.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum SourceUse {
+    Read,
+    Move,
+    Link,
+}
+
+impl Transfer {
+    pub(crate) const COPY: Transfer = Transfer {
+        source: SourceUse::Read,
+        linking: &[],
+        keeping_links: &[],
+        keeping_targets: &[],
+        copies_directories: false,
+    };
+}
+
+/// How a program compresses or expands files.
+#[derive(Clone, Copy)]
+pub(crate) struct Compression {
+    /// The end of the names of compressed files.
+    pub(crate) extension: &'static str,
+    /// The options that give another end.
+    pub(crate) extension_options: &'static [&'static str],
+    /// Whether it expands files without an option.
+    pub(crate) expands: bool,
+    /// Whether it keeps the files unless `--rm` is given.
+    pub(crate) keeps: bool,
+}
+
 impl Launch {
     pub(crate) const fn new(operands: usize, place: Place) -> Launch {
         let takes_dashes = operands > 0 && !matches!(place, Place::RemoteShell);
@@ -344,6 +393,7 @@ impl Program {
             runs_package_scripts: false,
             copies_from_containers: false,
             paths: PathChange::Unknown,
+            transfer: &Transfer::COPY,
             installed: &[],
             start_up: &[],
             language: None,
@@ -449,6 +499,11 @@ impl Program {
     /// Every path leads to the same file as before.
     pub(crate) const fn keeps_paths(mut self) -> Program {
         self.paths = PathChange::Never;
+        self
+    }
+
+    pub(crate) const fn transfers(mut self, transfer: &'static Transfer) -> Program {
+        self.transfer = transfer;
         self
     }
 
