@@ -91,7 +91,7 @@ impl SimpleCommand {
     /// Whether it runs a file in the shell itself, as `.` and `source` do.
     #[must_use]
     pub fn sources(&self) -> bool {
-        self.entry.is_some_and(|program| program.name() == ".")
+        self.is_builtin() && self.entry.is_some_and(|program| program.builtin.sources)
     }
 
     /// Whether it is called only by its name, as a part of the shell is.

@@ -10,7 +10,7 @@ use crate::programs::program::{Program, special};
 
 pub(crate) const COMPILERS: &[Program] = &[
     special(&["c++", "cc", "clang", "clang++", "g++"], "", compile).language(SourceLanguage::Compiled),
-    special(&["cpp"], "", compile).interprets(SourceLanguage::Compiled),
+    special(&["cpp"], "", preprocess).interprets(SourceLanguage::Compiled),
     special(&["as", "ld", "ld.bfd", "ld.gold", "ld.lld", "lld"], "", link),
 ];
 
@@ -42,8 +42,15 @@ fn compile(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     if call.arguments.operands.iter().any(|operand| operand.text == "-")
         || call.fields.iter().any(|field| field.text == "-")
-        || call.name == "cpp" && call.arguments.operands.is_empty()
     {
+        analyzer.code_from_input("c", Language::Other);
+    }
+}
+
+/// The preprocessor, which reads its input if it has no file.
+fn preprocess(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    compile(analyzer, call);
+    if call.arguments.operands.is_empty() {
         analyzer.code_from_input("c", Language::Other);
     }
 }

@@ -45,7 +45,7 @@ fn unlaunched(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     {
         return analyzer.unknown_program(&container_paths(call.fields));
     }
-    let is_compose = call.name.ends_with("-compose") || is("compose");
+    let is_compose = call.program.composes || is("compose");
     if call.program.runs_package_scripts {
         changes_package(analyzer, call);
     }

@@ -34,6 +34,10 @@ pub struct Program {
     pub(crate) runs_package_scripts: bool,
     /// Whether its `cp` copies files between a container and this machine.
     pub(crate) copies_from_containers: bool,
+    /// Whether it is Compose, which gives variables from a file to containers.
+    pub(crate) composes: bool,
+    /// The editor whose commands it takes.
+    pub(crate) editor: Option<Editor>,
     /// Whether it changes which file a path leads to.
     pub(crate) paths: PathChange,
     /// How it copies, moves or links files, if it does.
@@ -80,6 +84,10 @@ pub(crate) enum DeletedFiles {
 pub(crate) struct Builtin {
     /// Whether its arguments are assignments.
     pub(crate) declares: bool,
+    /// Whether these are local to a function, and options give the variables attributes.
+    pub(crate) declares_locals: bool,
+    /// Whether it runs a file in the shell itself.
+    pub(crate) sources: bool,
     /// Whether it evaluates an array index in its arguments, including a quoted substitution.
     pub(crate) evaluates: bool,
     pub(crate) sets: AssignedVariables,
@@ -103,6 +111,13 @@ pub(crate) enum PathChange {
     Never,
     /// It makes links, mounts something, or runs a command that sees other files.
     Always,
+}
+
+/// An editor whose commands are read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Editor {
+    Ed,
+    Vi,
 }
 
 /// When a command only controls others, and touches no file.
@@ -240,6 +255,10 @@ pub(crate) struct CommandText {
     /// How many operands come before the command, and whether they are files that it writes.
     pub(crate) operands: usize,
     pub(crate) writes_operands: bool,
+    /// Whether it locks them.
+    pub(crate) locks_operands: bool,
+    /// The words with which it starts in the home directory of another user.
+    pub(crate) login: &'static [&'static str],
     pub(crate) option: TextOption,
     /// Whether its operands are a text for a shell, unless `-x` is given.
     pub(crate) takes_text: bool,
@@ -260,6 +279,8 @@ impl CommandText {
     pub(crate) const NEW: CommandText = CommandText {
         operands: 0,
         writes_operands: false,
+        locks_operands: false,
+        login: &[],
         option: TextOption::First,
         takes_text: false,
         takes_words: false,
@@ -384,6 +405,8 @@ impl Program {
             deletes: DeletedFiles::Nothing,
             builtin: Builtin {
                 declares: false,
+                declares_locals: false,
+                sources: false,
                 evaluates: false,
                 sets: AssignedVariables::Nothing,
                 controls: Control::Never,
@@ -392,6 +415,8 @@ impl Program {
             lacks_arithmetic: false,
             runs_package_scripts: false,
             copies_from_containers: false,
+            composes: false,
+            editor: None,
             paths: PathChange::Unknown,
             transfer: &Transfer::COPY,
             installed: &[],
@@ -458,6 +483,17 @@ impl Program {
         self
     }
 
+    /// Like `declares`, but the variables are local to a function, and get attributes.
+    pub(crate) const fn declares_locals(mut self) -> Program {
+        self.builtin.declares_locals = true;
+        self.declares()
+    }
+
+    pub(crate) const fn sources(mut self) -> Program {
+        self.builtin.sources = true;
+        self
+    }
+
     /// It evaluates the index of an array in its arguments.
     pub(crate) const fn evaluates(mut self) -> Program {
         self.builtin.evaluates = true;
@@ -487,6 +523,16 @@ impl Program {
     /// Its `cp` copies files between a container and this machine.
     pub(crate) const fn copies_from_containers(mut self) -> Program {
         self.copies_from_containers = true;
+        self
+    }
+
+    pub(crate) const fn composes(mut self) -> Program {
+        self.composes = true;
+        self
+    }
+
+    pub(crate) const fn editor(mut self, editor: Editor) -> Program {
+        self.editor = Some(editor);
         self
     }
 

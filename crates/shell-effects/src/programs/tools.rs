@@ -68,7 +68,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["docker-compose", "podman-compose"]).before_subcommand(COMPOSE).subcommands(&[
         Subcommand::elsewhere(&["exec"], EXEC),
         Subcommand::elsewhere(&["run"], RUN),
-    ]),
+    ]).composes(),
     Program::new(&["doppler"]).subcommands(&[Subcommand::runs(&["run"], "-p= -c= -t= --project= --config= --token=", 0)]),
     Program::new(&["dotenv", "dotenv-cli"]).subcommands(&[
         Subcommand::runs(&["run"], "", 0),
