@@ -54,9 +54,11 @@ impl Analyzer<'_> {
             if !earlier.iter().any(|earlier| uses(assignment, &earlier.name)) {
                 continue;
             }
-            let in_turn = std::mem::replace(&mut self.state.variables, before.clone());
-            self.assign_printed(assignment);
-            let at_once = std::mem::replace(&mut self.state.variables, in_turn);
+            let ((), at_once) = self.with(
+                |analyzer| &mut analyzer.state.variables,
+                before.clone(),
+                |analyzer| analyzer.assign_printed(assignment),
+            );
             if let (Some(one), Some(other)) =
                 (self.state.get(&assignment.name), at_once.get(&assignment.name))
             {

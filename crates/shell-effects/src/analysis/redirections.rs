@@ -177,9 +177,8 @@ impl Analyzer<'_> {
 impl Analyzer<'_> {
     /// Runs something and returns its output.
     pub(crate) fn printing(&mut self, run: impl FnOnce(&mut Self)) -> Stream {
-        let outer = self.streams.prints.replace(Stream::Nothing);
-        run(self);
-        std::mem::replace(&mut self.streams.prints, outer).unwrap_or_default()
+        let ((), printed) = self.with(|analyzer| &mut analyzer.streams.prints, Some(Stream::Nothing), run);
+        printed.unwrap_or_default()
     }
 
     /// A command printed this.
