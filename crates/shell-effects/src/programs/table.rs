@@ -2,8 +2,7 @@
 
 use crate::programs::archives::ARCHIVES;
 use crate::programs::arguments::file_access;
-use crate::programs::checkers::CHECKERS;
-use crate::programs::compilers::COMPILERS;
+use crate::programs::builders::{CHECKERS, COMPILERS, TYPESETTERS};
 use crate::programs::databases::DATABASES;
 use crate::programs::editors::{EDITORS, FORMATTERS};
 use crate::programs::files::FILES;
@@ -17,7 +16,6 @@ use crate::programs::shell::{PRINTERS, SHELL};
 use crate::programs::system::SYSTEM;
 use crate::programs::text::TEXT;
 use crate::programs::tools::TOOLS;
-use crate::programs::typesetters::TYPESETTERS;
 use crate::programs::wrappers::WRAPPERS;
 
 const PROGRAMS: [&[Program]; 19] = [

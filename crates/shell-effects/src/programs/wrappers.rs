@@ -6,7 +6,6 @@ use crate::analysis::field::{Field, FieldBuilder};
 use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::batches;
-use crate::programs::bubblewrap::bubblewrap;
 use crate::programs::interpreters::without_dash;
 use crate::programs::program::{
     Action, CommandText, Control, Output, Program, Stdin, TextOption, special, wraps,
@@ -33,7 +32,6 @@ pub(crate) const WRAPPERS: &[Program] = &[
     ], "", 0),
     wraps(&["valgrind", "valgrind.bin"], "--log-file=w --xml-file=w --massif-out-file=w --callgrind-out-file=w --cachegrind-out-file=w --dhat-out-file=w --suppressions=r --tool= --trace-children-skip=", 0),
     wraps(&["aa-exec"], "-p= -n= --profile= --namespace=", 0),
-    special(&["bwrap"], "", bubblewrap).ends_at_operand().changes_paths(),
     wraps(&["cgexec"], "-g=", 0),
     wraps(&["chpst"], "-u= -U= -b= -e= -/= -n= -l= -L= -m= -d= -o= -p= -f= -c=", 0),
     wraps(&["daemonize"], "-c=d -e=w -o=w -p=w -l=w -u= -E=", 0),
