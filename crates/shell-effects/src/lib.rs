@@ -59,12 +59,13 @@ pub use analysis::environment::{Environment, UnknownEnvironment};
 pub use analysis::stream::WORK_TREE;
 pub use matching::{OptionMatch, PlainCommand};
 pub use percent::percent_decoded;
+pub use programs::action::Subcommand;
 pub use programs::databases::Sql;
 pub use programs::editors::formats_files;
 pub use programs::harmless::UnlistedOption;
 pub use programs::inline_calls::written_patterns;
 pub use programs::powershell::read as read_powershell;
-pub use programs::program::{Program, Subcommand};
+pub use programs::program::Program;
 pub use programs::shell::is_builtin;
 pub use programs::table::{has_subcommands, locks_of, name_of as program_name, reads_variables};
 #[doc(hidden)]

@@ -1,5 +1,6 @@
 //! The table of programs: its entries, grouped by purpose, and the code that some of them need.
 
+pub(crate) mod action;
 pub(crate) mod archives;
 pub(crate) mod arguments;
 pub(crate) mod attributes;

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
+use crate::programs::action::{Action, Stdin};
 use crate::programs::harmless::{self, UnlistedOption};
 use crate::programs::languages::SourceLanguage;
-use crate::programs::program::{Action, Control, DeletedFiles, PathChange, Program, Stdin};
+use crate::programs::program::{Control, DeletedFiles, PathChange, Program};
 use crate::programs::table;
 use crate::{Base, Doubt, Script, SimpleCommand};
 

@@ -9,7 +9,8 @@ use crate::analysis::open_files::OpenInputs;
 use crate::analysis::state::State;
 use crate::analysis::stream::Stream;
 use crate::analysis::variables::SavedVariable;
-use crate::programs::program::{Place, Program};
+use crate::programs::action::Place;
+use crate::programs::program::Program;
 use crate::programs::table;
 use crate::{Context, Doubt, MAX_DEPTH, Script, SimpleCommand};
 

@@ -4,9 +4,10 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::environment::ArchiveFormat;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
+use crate::programs::action::{Action, Compression};
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::batches;
-use crate::programs::program::{Action, Compression, Program, special};
+use crate::programs::program::{Program, special};
 use crate::programs::tar;
 use crate::{Access, AdditionalFiles};
 

@@ -3,12 +3,11 @@
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::{Field, FieldKind};
+use crate::programs::action::{Action, Formatting, Stdin, Subcommand, SubcommandAction};
 use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::harmless;
 use crate::programs::interpreters::{is_descriptor, is_input};
-use crate::programs::program::{
-    Action, Editor, Formatting, Program, Stdin, Subcommand, SubcommandAction, each, special,
-};
+use crate::programs::program::{Editor, Program, each, special};
 use crate::programs::{start_up, table};
 use crate::{Access, Doubt};
 

@@ -4,8 +4,9 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
 use crate::glob::escaped;
+use crate::programs::action::{Output, SourceUse, Transfer};
 use crate::programs::arguments::{Arguments, Call, Flags};
-use crate::programs::program::{DeletedFiles, Output, Program, SourceUse, Transfer, each, special, trees};
+use crate::programs::program::{DeletedFiles, Program, each, special, trees};
 use crate::{Access, AdditionalFiles, Target};
 
 const MV: Flags = "-t= -S= --target-directory= --suffix= --backup?";

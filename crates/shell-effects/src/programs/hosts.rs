@@ -2,10 +2,9 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
+use crate::programs::action::{Action, Launch, Output, Place, ShellTexts, Stdin, Subcommand};
 use crate::programs::arguments::{Call, Flags};
-use crate::programs::program::{
-    Action, Launch, Output, Place, Program, ShellTexts, Stdin, Subcommand, special, wraps,
-};
+use crate::programs::program::{Program, special, wraps};
 use crate::programs::wrappers::wrapped;
 
 const REMOTE: Launch = Launch::new(0, Place::RemoteShell);

@@ -5,6 +5,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::{Language, is_wholly_unknown};
 use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
+use crate::programs::action::Stdin;
 use crate::programs::archives;
 use crate::programs::arguments::{Call, Flags};
 use crate::programs::code_access;
@@ -14,7 +15,7 @@ use crate::programs::inline_calls;
 use crate::programs::languages::SourceLanguage;
 use crate::programs::own_programs;
 use crate::programs::powershell;
-use crate::programs::program::{Program, Stdin, special};
+use crate::programs::program::{Program, special};
 use crate::programs::shells::{later, shell};
 use crate::programs::start_up;
 

@@ -4,8 +4,9 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::Field;
 use crate::analysis::stream;
+use crate::programs::action::{Launch, Place, ShellTexts, Subcommand, SubcommandAction};
 use crate::programs::arguments::{self, Arguments, Call};
-use crate::programs::program::{Launch, Place, Program, ShellTexts, Subcommand, SubcommandAction};
+use crate::programs::program::Program;
 use crate::programs::{network, own_programs};
 use crate::{Access, Base};
 

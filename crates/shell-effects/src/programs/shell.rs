@@ -6,9 +6,10 @@ use crate::analysis::builtins;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
 use crate::analysis::variables::Value;
+use crate::programs::action::Output;
 use crate::programs::arguments::Call;
 use crate::programs::name_printers;
-use crate::programs::program::{AssignedVariables, Control, Output, Program, nothing, special, wraps};
+use crate::programs::program::{AssignedVariables, Control, Program, nothing, special, wraps};
 use crate::programs::wrappers;
 use crate::syntax::quotes::decoded;
 

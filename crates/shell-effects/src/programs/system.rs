@@ -4,10 +4,11 @@
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
+use crate::programs::action::Output;
 use crate::programs::arguments::Call;
 use crate::programs::harmless;
 use crate::programs::name_printers;
-use crate::programs::program::{Output, Program, each, nothing, reads, special, wraps};
+use crate::programs::program::{Program, each, nothing, reads, special, wraps};
 
 pub(crate) const NUMBER: &str = "[0-9]*";
 pub(crate) const NAME: &str = "[A-Za-z0-9]*";

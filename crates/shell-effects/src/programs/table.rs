@@ -1,5 +1,6 @@
 //! The table of programs: all entries, and how one is found.
 
+use crate::programs::action::Action;
 use crate::programs::archives::ARCHIVES;
 use crate::programs::arguments::file_access;
 use crate::programs::builders::{CHECKERS, COMPILERS, TYPESETTERS};
@@ -10,7 +11,7 @@ use crate::programs::git::GIT;
 use crate::programs::hosts::HOSTS;
 use crate::programs::interpreters::INTERPRETERS;
 use crate::programs::network::NETWORK;
-use crate::programs::program::{Action, Program};
+use crate::programs::program::Program;
 use crate::programs::search::SEARCH;
 use crate::programs::shell::{PRINTERS, SHELL};
 use crate::programs::system::SYSTEM;
@@ -222,7 +223,7 @@ pub(crate) fn called_name(word: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::program::Stdin;
+    use crate::programs::action::Stdin;
 
     #[test]
     fn no_program_has_two_entries_and_each_is_found() {

@@ -5,6 +5,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::{Language, is_wholly_unknown};
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
+use crate::programs::action::Output;
 use crate::programs::arguments::{Call, Flags};
 use crate::programs::code_access;
 use crate::programs::files::keeps_copy;
@@ -13,7 +14,7 @@ use crate::programs::harmless;
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::languages::SourceLanguage;
 use crate::programs::patches::{self, PatchNames};
-use crate::programs::program::{Output, Program, each, reads, special};
+use crate::programs::program::{Program, each, reads, special};
 use crate::programs::sed;
 use crate::programs::system::{HASH, NUMBER};
 

@@ -4,12 +4,11 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::{Field, FieldBuilder};
 use crate::analysis::stream::{self, Stream};
+use crate::programs::action::{Action, CommandText, Output, Stdin, TextOption};
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::batches;
 use crate::programs::interpreters::without_dash;
-use crate::programs::program::{
-    Action, CommandText, Control, Output, Program, Stdin, TextOption, special, wraps,
-};
+use crate::programs::program::{Control, Program, special, wraps};
 use crate::programs::search;
 use crate::{Access, Quoting};
 
