@@ -42,10 +42,8 @@ mod analysis;
 pub mod apply_patch;
 pub mod glob;
 mod matching;
-mod paths;
 mod percent;
 mod programs;
-mod quoting;
 mod simple_command;
 mod syntax;
 
@@ -55,24 +53,25 @@ mod tests;
 use std::ops::Range;
 use std::rc::Rc;
 
+pub use analysis::directories::normalise;
+pub use analysis::effects::Extent;
 pub use analysis::environment::{Environment, UnknownEnvironment};
-pub use analysis::extent::Extent;
 pub use analysis::stream::WORK_TREE;
 pub use matching::{OptionMatch, PlainCommand};
-pub use paths::normalise;
 pub use percent::percent_decoded;
+pub use programs::action::Subcommand;
 pub use programs::databases::Sql;
 pub use programs::editors::formats_files;
 pub use programs::harmless::UnlistedOption;
 pub use programs::inline_calls::written_patterns;
 pub use programs::powershell::read as read_powershell;
-pub use programs::program::{Program, Subcommand};
+pub use programs::program::Program;
 pub use programs::shell::is_builtin;
 pub use programs::table::{has_subcommands, locks_of, name_of as program_name, reads_variables};
-pub use quoting::{quoted, quoted_if_needed};
 #[doc(hidden)]
 pub use syntax::count::{CommandCounts, counted};
 pub use syntax::placeholder;
+pub use syntax::quotes::{quoted, quoted_if_needed};
 
 /// Longer commands are not read.
 pub const MAX_BYTES: usize = 64 << 10;

@@ -1,16 +1,15 @@
 //! The table of programs: its entries, grouped by purpose, and the code that some of them need.
 
+pub(crate) mod action;
 pub(crate) mod archives;
 pub(crate) mod arguments;
 pub(crate) mod attributes;
 pub(crate) mod batches;
-mod bubblewrap;
-pub(crate) mod checkers;
+pub(crate) mod builders;
 pub(crate) mod code_access;
 pub(crate) mod code_exclusions;
 pub(crate) mod code_prose;
 pub(crate) mod code_reading;
-pub(crate) mod compilers;
 pub(crate) mod databases;
 pub(crate) mod editors;
 pub(crate) mod expression;
@@ -39,6 +38,5 @@ pub(crate) mod table;
 pub(crate) mod tar;
 pub(crate) mod text;
 pub(crate) mod tools;
-pub(crate) mod typesetters;
 pub(crate) mod variables;
 pub(crate) mod wrappers;

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
+use crate::programs::action::{Action, Stdin};
 use crate::programs::harmless::{self, UnlistedOption};
 use crate::programs::languages::SourceLanguage;
-use crate::programs::program::{Action, Control, DeletedFiles, PathChange, Program, Stdin};
+use crate::programs::program::{Control, DeletedFiles, PathChange, Program};
 use crate::programs::table;
 use crate::{Base, Doubt, Script, SimpleCommand};
 
@@ -29,9 +30,12 @@ impl SimpleCommand {
     pub fn tells_all(&self) -> bool {
         let Some(program) = self.entry else { return false };
         let is_described = match program.action {
-            Action::Nothing | Action::Each(..) | Action::Trees(..) | Action::Wrap(_) | Action::Format(_) => {
-                true
-            }
+            Action::Nothing
+            | Action::Each(..)
+            | Action::Trees(..)
+            | Action::Wrap(_)
+            | Action::Format(_)
+            | Action::Compress(_) => true,
             Action::Special(_) => {
                 program.stdin == Stdin::Data && program.language != Some(SourceLanguage::Make)
             }
@@ -88,7 +92,7 @@ impl SimpleCommand {
     /// Whether it runs a file in the shell itself, as `.` and `source` do.
     #[must_use]
     pub fn sources(&self) -> bool {
-        self.entry.is_some_and(|program| program.name() == ".")
+        self.is_builtin() && self.entry.is_some_and(|program| program.builtin.sources)
     }
 
     /// Whether it is called only by its name, as a part of the shell is.

@@ -31,15 +31,17 @@ pub(super) fn usage(effects: &Effects, touch: &Touch) -> FileUsage {
     };
     let later = effects.commands.get(index + 1..).unwrap_or_default();
     match touch.access {
-        Access::Read if is_sourced(program, arguments, file) => FileUsage::Sources,
+        Access::Read if is_sourced(command, file) => FileUsage::Sources,
         Access::Delete if is_written_again(file, later) => FileUsage::Restores,
         _ => FileUsage::Other,
     }
 }
 
 /// Whether a shell reads the file as its own commands, or a program its variables. Input that is redirected to `.` is not run.
-fn is_sourced(program: &str, arguments: &[String], file: &OsStr) -> bool {
-    if matches!(program, "." | "source") {
+fn is_sourced(command: Option<&SimpleCommand>, file: &OsStr) -> bool {
+    let Some(command) = command else { return false };
+    let Some((program, arguments)) = command.words.split_first() else { return false };
+    if command.sources() {
         return arguments.iter().any(|word| Path::new(word).file_name() == Some(file));
     }
     gives_variables(program, arguments, file)

@@ -9,7 +9,8 @@ use crate::analysis::open_files::OpenInputs;
 use crate::analysis::state::State;
 use crate::analysis::stream::Stream;
 use crate::analysis::variables::SavedVariable;
-use crate::programs::program::{Place, Program};
+use crate::programs::action::Place;
+use crate::programs::program::Program;
 use crate::programs::table;
 use crate::{Context, Doubt, MAX_DEPTH, Script, SimpleCommand};
 
@@ -319,10 +320,21 @@ impl Analyzer<'_> {
         part: fn(&mut Self) -> &mut P,
         run: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        let outer = part(self).clone();
+        let value = part(self).clone();
+        self.with(part, value, run).0
+    }
+
+    /// Runs something with another value of one part, and then restores the part. Also returns its value at the end.
+    pub(crate) fn with<P, T>(
+        &mut self,
+        part: fn(&mut Self) -> &mut P,
+        value: P,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> (T, P) {
+        let outer = std::mem::replace(part(self), value);
         let result = run(self);
-        *part(self) = outer;
-        result
+        let inner = std::mem::replace(part(self), outer);
+        (result, inner)
     }
 
     /// Runs something, and then restores the scope.
@@ -356,17 +368,18 @@ impl Analyzer<'_> {
 
     /// Runs something in a subshell: only its changes on the disk stay.
     pub(crate) fn subshell(&mut self, run: impl FnOnce(&mut Self)) {
-        let outer = (std::mem::take(&mut self.jumps), std::mem::take(&mut self.traps));
-        let disk = self.restoring(
-            |analyzer| &mut analyzer.state,
-            |analyzer| {
-                run(analyzer);
-                analyzer.end_shell();
-                analyzer.state.disk.clone()
-            },
-        );
-        self.state.disk = disk;
-        (self.jumps, self.traps) = outer;
+        let run = |analyzer: &mut Self| {
+            run(analyzer);
+            analyzer.end_shell();
+        };
+        let with_own_traps = |analyzer: &mut Self| {
+            analyzer.with(|analyzer| &mut analyzer.traps, Vec::new(), run);
+        };
+        let with_own_jumps = |analyzer: &mut Self| {
+            analyzer.with(|analyzer| &mut analyzer.jumps, Jumps::default(), with_own_traps);
+        };
+        let ((), end) = self.with(|analyzer| &mut analyzer.state, self.state.clone(), with_own_jumps);
+        self.state.disk = end.disk;
     }
 
     /// A shell ends: runs its traps, and joins the state of the disk at earlier exits.

@@ -16,25 +16,46 @@ use crate::{Access, Doubt};
 /// Each command looks for each alias.
 const MAX_ALIASES: usize = 64;
 
+/// `cd`: without an operand it goes to the home directory.
 pub(crate) fn cd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let target = match call.arguments.operands.first() {
-        Some(field) if call.arguments.operands.len() == 1 => field.clone(),
-        None if call.program.name() == "cd" => analyzer.home_here().unwrap_or_else(|| Field::unknown("~")),
-        _ => Field::unknown("cd"),
+    let target = match call.arguments.operands.as_slice() {
+        [] => analyzer.home_here().unwrap_or_else(|| Field::unknown("~")),
+        operands => named_directory(operands),
     };
+    let target = searched(analyzer, target);
+    enter(analyzer, &target);
+}
+
+/// `pushd`: without an operand it goes to another directory of the stack.
+pub(crate) fn pushd(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let target = searched(analyzer, named_directory(&call.arguments.operands));
+    if call.arguments.has(&["-n"]) {
+        return analyzer.state.directories.push_without_change(&target);
+    }
+    analyzer.state.directories.push();
+    enter(analyzer, &target);
+}
+
+/// The directory that the only operand names.
+fn named_directory(operands: &[Field]) -> Field {
+    match operands {
+        [directory] => directory.clone(),
+        _ => Field::unknown("cd"),
+    }
+}
+
+/// The directory, unless the shell may find another one by this name.
+fn searched(analyzer: &Analyzer<'_>, target: Field) -> Field {
     let is_searched = !target.text.starts_with(['/', '.', '~', '-']);
     let is_elsewhere = analyzer.state.get("CDPATH").is_some()
         || analyzer.state.options.cdable_vars && analyzer.may_be_set(&target.text);
-    let target = if is_searched && is_elsewhere { Field::unknown("cd") } else { target };
-    if call.name == "pushd" {
-        if call.arguments.has(&["-n"]) {
-            return analyzer.state.directories.push_without_change(&target);
-        }
-        analyzer.state.directories.push();
-    }
+    if is_searched && is_elsewhere { Field::unknown("cd") } else { target }
+}
+
+fn enter(analyzer: &mut Analyzer<'_>, target: &Field) {
     let goes_back = target.is_literal() && target.text == "-"
         || target.text == "$OLDPWD" && analyzer.state.get("OLDPWD").is_none();
-    analyzer.state.directories.change(&target, goes_back);
+    analyzer.state.directories.change(target, goes_back);
     // Each command copies the paths, so long paths cost work.
     analyzer.work(8 * analyzer.state.directories.length());
     if analyzer.state.disk.has_made(&target.text) {
@@ -114,19 +135,26 @@ pub(crate) fn hash(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// `complete -C CODE`, `bind -x KEY:CODE`.
+/// `complete -C CODE`.
 pub(crate) fn completion(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    for code in call.arguments.values(&["-C"]) {
-        analyzer.subshell(|analyzer| analyzer.code(code, "bash"));
-    }
+    callbacks(analyzer, call);
     for words in call.arguments.values(&["-W"]) {
         analyzer.subshell(|analyzer| analyzer.evaluate(&words.text));
     }
-    if call.name == "bind" {
-        for binding in call.arguments.values(&["-x"]) {
-            let code = binding.text.split_once(':').map_or("", |(_, code)| code.trim_matches(['"', ' ']));
-            analyzer.subshell(|analyzer| analyzer.code(&binding.with(code), "bash"));
-        }
+}
+
+/// `-C CODE`, which the shell runs for each word or line.
+fn callbacks(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for code in call.arguments.values(&["-C"]) {
+        analyzer.subshell(|analyzer| analyzer.code(code, "bash"));
+    }
+}
+
+/// `bind -x KEY:CODE`.
+pub(crate) fn bind(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for binding in call.arguments.values(&["-x"]) {
+        let code = binding.text.split_once(':').map_or("", |(_, code)| code.trim_matches(['"', ' ']));
+        analyzer.subshell(|analyzer| analyzer.code(&binding.with(code), "bash"));
     }
 }
 
@@ -193,18 +221,60 @@ pub(crate) fn arithmetic(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// Builtins that give variables values: lines of their input.
+/// `read`: variables get a line of the input.
 pub(crate) fn read(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let operands = &call.arguments.operands;
-    if call.name != "getopts" {
-        for code in call.arguments.values(&["-C"]) {
-            analyzer.subshell(|analyzer| analyzer.code(code, "bash"));
-        }
+    let names = assigned_names(call, "REPLY");
+    if let Some(line) = line_elements(analyzer, call)
+        && let [name] = names.as_slice()
+    {
+        return analyzer.state.set(name, Value::Array(line));
     }
-    let mut names: Vec<String> = operands.iter().chain(call.arguments.value(&["-a"])).map(variable).collect();
-    if names.is_empty() {
-        names.push(if call.name == "read" { "REPLY" } else { "MAPFILE" }.to_owned());
+    let lines = input_lines(analyzer);
+    // `-d ''` is for names that end with NUL.
+    let ends = call.arguments.value(&["-d"]).is_some_and(|end| !end.text.is_empty());
+    let is_only = names.len() == 1 && call.arguments.value(&["-a", "-n", "-N", "-u"]).is_none() && !ends;
+    let is_known = is_only
+        && (1..=MAX_OPTIONS).contains(&lines.len())
+        && lines.iter().all(|line| line.kind != FieldKind::Unknown);
+    let value = if is_known { Value::one_of(lines) } else { Value::Unknown };
+    assign(analyzer, call, &names, &value);
+}
+
+/// `mapfile`: an array gets the lines of the input.
+pub(crate) fn mapfile(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    callbacks(analyzer, call);
+    let names = assigned_names(call, "MAPFILE");
+    if let Some(lines) = line_array(analyzer, call)
+        && let [name] = names.as_slice()
+    {
+        return analyzer.state.set(name, Value::Array(lines));
     }
+    input_lines(analyzer);
+    assign(analyzer, call, &names, &Value::Unknown);
+}
+
+/// `getopts`: a variable gets an option of the shell.
+pub(crate) fn getopts(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    assign(analyzer, call, &assigned_names(call, "OPTARG"), &Value::Unknown);
+}
+
+/// The variables that a builtin sets, or this one if it names none.
+fn assigned_names(call: &Call<'_>, usual: &str) -> Vec<String> {
+    let named = call.arguments.operands.iter().chain(call.arguments.value(&["-a"]));
+    let names: Vec<String> = named.map(variable).collect();
+    if names.is_empty() { vec![usual.to_owned()] } else { names }
+}
+
+/// Gives variables a value that depends on what the commands before this one print.
+fn assign(analyzer: &mut Analyzer<'_>, call: &Call<'_>, names: &[String], value: &Value) {
+    for name in names {
+        analyzer.state.set(name, value.clone());
+        analyzer.state.variables.set_printed_by(name, (analyzer.scope.start..call.command).collect());
+    }
+}
+
+/// The lines of the input, as far as they are known. The shell evaluates them if variables are integers.
+fn input_lines(analyzer: &mut Analyzer<'_>) -> Vec<Field> {
     let lines = match &analyzer.scope.input {
         Stream::Text(printed) if !printed.and_more && printed.text.is_literal() => {
             stream::split(&printed.text, |c| c == '\n')
@@ -214,46 +284,40 @@ pub(crate) fn read(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         _ => Vec::new(),
     };
     let lines: Vec<Field> = lines.iter().map(|line| line.with(line.text.trim())).collect();
-    let is_known = call.name == "read"
-        && (1..=MAX_OPTIONS).contains(&lines.len())
-        && lines.iter().all(|line| line.kind != FieldKind::Unknown);
-    if let Some(elements) = elements(analyzer, call)
-        && let [name] = names.as_slice()
-    {
-        analyzer.state.set(name, Value::Array(elements));
-        return;
-    }
     if analyzer.state.options.has_integers {
         lines.iter().for_each(|line| analyzer.evaluate_number(&line.text));
     }
-    for name in &names {
-        // `-d ''` is for names that end with NUL.
-        let ends = call.arguments.value(&["-d"]).is_some_and(|end| !end.text.is_empty());
-        let is_only = names.len() == 1 && call.arguments.value(&["-a", "-n", "-N", "-u"]).is_none() && !ends;
-        let value = if is_known && is_only { Value::one_of(lines.iter().cloned()) } else { Value::Unknown };
-        analyzer.state.set(name, value);
-        analyzer.state.variables.set_printed_by(name, (analyzer.scope.start..call.command).collect());
-    }
+    lines
 }
 
-/// The elements that `read -a` and `mapfile` read from a known input.
-fn elements(analyzer: &Analyzer<'_>, call: &Call<'_>) -> Option<Vec<Field>> {
+/// The elements of the array that `read -a` makes of a line, if the input is known.
+fn line_elements(analyzer: &Analyzer<'_>, call: &Call<'_>) -> Option<Vec<Field>> {
+    call.arguments.value(&["-a"])?;
+    let separators = analyzer.separators()?;
+    let line = exact_input(analyzer)?.split(delimiter(call)?).next().unwrap_or_default();
+    elements(line.split(|c| separators.contains(c)).filter(|part| !part.is_empty()))
+}
+
+/// The elements of the array that `mapfile` makes of the input, if that is known.
+fn line_array(analyzer: &Analyzer<'_>, call: &Call<'_>) -> Option<Vec<Field>> {
+    elements(exact_input(analyzer)?.split(delimiter(call)?))
+}
+
+/// The whole input, if it is known.
+fn exact_input<'a>(analyzer: &'a Analyzer<'_>) -> Option<&'a str> {
     let Stream::Text(printed) = analyzer.input() else { return None };
-    if printed.and_more || !printed.is_exact || !printed.text.is_literal() {
-        return None;
-    }
-    let delimiter = call.arguments.value(&["-d"]).map_or(Some('\n'), |end| end.text.chars().next())?;
-    let text = printed.text.text.as_str();
-    let parts: Vec<&str> = if call.name == "read" {
-        call.arguments.value(&["-a"])?;
-        let separators = analyzer.separators()?;
-        let line = text.split(delimiter).next().unwrap_or_default();
-        line.split(|c| separators.contains(c)).filter(|part| !part.is_empty()).collect()
-    } else if call.name == "getopts" {
-        return None;
-    } else {
-        text.split(delimiter).collect()
-    };
+    let is_known = !printed.and_more && printed.is_exact && printed.text.is_literal();
+    if is_known { Some(&printed.text.text) } else { None }
+}
+
+/// The character at which a line ends.
+fn delimiter(call: &Call<'_>) -> Option<char> {
+    call.arguments.value(&["-d"]).map_or(Some('\n'), |end| end.text.chars().next())
+}
+
+/// The elements of an array, if they are not too many.
+fn elements<'t>(parts: impl Iterator<Item = &'t str>) -> Option<Vec<Field>> {
+    let parts: Vec<&str> = parts.take(MAX_OPTIONS + 1).collect();
     if parts.len() > MAX_OPTIONS {
         return None;
     }
@@ -289,10 +353,16 @@ fn variable(word: &Field) -> String {
     word.text.split(['=', '[']).next().unwrap_or_default().to_owned()
 }
 
+/// `declare`: with `-n` a name stands for another variable.
 pub(crate) fn declare(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    if call.arguments.has(&["-n"]) && call.name != "export" {
+    if call.arguments.has(&["-n"]) {
         analyzer.state.variables.make_opaque();
     }
+    export(analyzer, call);
+}
+
+/// `export`, and what `declare` does without its options.
+pub(crate) fn export(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let is_local = analyzer.is_local(call.fields);
     for operand in &call.arguments.operands {
         let (name, value) = match operand.text.split_once('=') {
@@ -340,25 +410,26 @@ fn set_arguments(words: &[Field]) -> Option<&[Field]> {
     None
 }
 
-/// `set -a`, `set -- a b` and `shift`.
+/// `set -a` and `set -- a b`.
 pub(crate) fn set(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
-    if call.name == "set" {
-        let options = words.iter().take_while(|field| field.text != "--");
-        for (at, option) in options.enumerate() {
-            let next = words.get(at + 1).map_or("", |field| field.text.as_str());
-            if let Some(all) = exports_all(&option.text, next) {
-                analyzer.state.exports.all = all;
-            }
+    let options = words.iter().take_while(|field| field.text != "--");
+    for (at, option) in options.enumerate() {
+        let next = words.get(at + 1).map_or("", |field| field.text.as_str());
+        if let Some(all) = exports_all(&option.text, next) {
+            analyzer.state.exports.all = all;
         }
     }
-    if call.name == "shift" {
-        let count = words.first().map_or(Some(1), |field| field.text.parse::<usize>().ok());
-        analyzer.state.positional = match (&analyzer.state.positional, count) {
-            (Some(fields), Some(count)) => Some(Rc::new(fields.iter().skip(count).cloned().collect())),
-            _ => None,
-        };
-    } else if let Some(arguments) = set_arguments(words) {
+    if let Some(arguments) = set_arguments(words) {
         analyzer.state.positional = Some(Rc::new(arguments.to_vec()));
     }
+}
+
+/// `shift` and `shift COUNT`.
+pub(crate) fn shift(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let count = call.fields.get(1).map_or(Some(1), |field| field.text.parse::<usize>().ok());
+    analyzer.state.positional = match (&analyzer.state.positional, count) {
+        (Some(fields), Some(count)) => Some(Rc::new(fields.iter().skip(count).cloned().collect())),
+        _ => None,
+    };
 }

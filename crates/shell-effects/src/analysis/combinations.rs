@@ -82,9 +82,6 @@ impl Analyzer<'_> {
 
     /// Runs something with combinations of its own.
     pub(super) fn with_own_combinations<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
-        let outer = std::mem::take(&mut self.combinations);
-        let result = run(self);
-        self.combinations = outer;
-        result
+        self.with(|analyzer| &mut analyzer.combinations, Combinations::default(), run).0
     }
 }

@@ -149,9 +149,7 @@ impl Analyzer<'_> {
         let Some(function) = self.state.functions.get(name).cloned() else { return false };
         let bodies = function.bodies.as_slice().iter().map(Some);
         let none = if function.is_certain { None } else { Some(None) };
-        let outer = std::mem::take(&mut self.state.locals);
-        self.functions.locals.push(Vec::new());
-        self.returning(Some(arguments), |analyzer| {
+        let run = |analyzer: &mut Self| {
             analyzer.one_of(bodies.chain(none), |analyzer, body| {
                 let Some(body) = body else { return };
                 if !analyzer.functions.called.contains(body) {
@@ -159,9 +157,16 @@ impl Analyzer<'_> {
                 }
                 analyzer.deeper(|analyzer| analyzer.command(&body.0));
             });
-        });
-        self.end_locals();
-        self.state.locals = outer;
+        };
+        self.functions.locals.push(Vec::new());
+        self.with(
+            |analyzer| &mut analyzer.state.locals,
+            Rc::default(),
+            |analyzer| {
+                analyzer.returning(Some(arguments), run);
+                analyzer.end_locals();
+            },
+        );
         function.is_certain
     }
 
@@ -181,10 +186,9 @@ impl Analyzer<'_> {
 
     /// Runs something that `return` ends, with its own arguments if it has some.
     pub(crate) fn returning(&mut self, arguments: Option<&[Field]>, run: impl FnOnce(&mut Self)) {
-        let outer = self.jumps.returns.take();
         let run = |analyzer: &mut Self| {
-            run(analyzer);
-            if let Some(left) = analyzer.jumps.returns.take() {
+            let ((), left) = analyzer.with(|analyzer| &mut analyzer.jumps.returns, None, run);
+            if let Some(left) = left {
                 analyzer.state.join(&left);
             }
         };
@@ -198,7 +202,6 @@ impl Analyzer<'_> {
                 },
             ),
         }
-        self.jumps.returns = outer;
     }
 
     /// Defined functions that no command calls may be called in ways that we do not see. So may those that they define.
@@ -313,15 +316,15 @@ impl Analyzer<'_> {
                     if branches.len() == 2 { tested.map(TestedFile::negated) } else { None }
                 }
             };
-            let other = self.state.clone();
-            match &tested {
+            let run = |analyzer: &mut Self| match &tested {
                 Some(TestedFile { path, is_there: false }) => {
-                    self.if_missing(path, |analyzer| analyzer.list(body));
+                    analyzer.if_missing(path, |analyzer| analyzer.list(body));
                 }
-                _ => self.list(body),
-            }
+                _ => analyzer.list(body),
+            };
+            let ((), end) = self.with(|analyzer| &mut analyzer.state, self.state.clone(), run);
             before = tested;
-            ends.push(std::mem::replace(&mut self.state, other));
+            ends.push(end);
         }
         let mut ends = ends.into_iter();
         if is_complete && let Some(first) = ends.next() {
@@ -351,12 +354,18 @@ impl Analyzer<'_> {
         let loops: fn(&mut Self) -> &mut usize = |analyzer| &mut analyzer.scope.loops;
         self.restoring(loops, |analyzer| {
             analyzer.scope.loops += 1;
-            analyzer.repeated_until_known(body);
+            analyzer.with(
+                |analyzer| &mut analyzer.jumps.loops,
+                None,
+                |analyzer| analyzer.repeated_until_known(body),
+            );
         });
+        if let Some(left) = &self.jumps.outer_loops {
+            Jumps::add(&mut self.jumps.loops, left);
+        }
     }
 
     fn repeated_until_known(&mut self, mut body: impl FnMut(&mut Self)) {
-        let outer = self.jumps.loops.take();
         let start = self.script.commands.len();
         for run in 0..=MAX_RUNS {
             let before = self.state.clone();
@@ -380,10 +389,6 @@ impl Analyzer<'_> {
             if run == MAX_RUNS {
                 self.doubt(Doubt::TooDeep);
             }
-        }
-        self.jumps.loops = outer;
-        if let Some(left) = &self.jumps.outer_loops {
-            Jumps::add(&mut self.jumps.loops, left);
         }
     }
 

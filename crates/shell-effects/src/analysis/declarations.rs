@@ -12,13 +12,17 @@ impl Analyzer<'_> {
         program.is_some_and(|program| program.builtin.declares)
     }
 
+    /// Whether the assignments among the arguments are local to a function, and options give attributes.
+    fn declares_locals(&self, fields: &[Field]) -> bool {
+        let program = fields.first().and_then(|field| self.program(&field.text));
+        program.is_some_and(|program| program.builtin.declares_locals)
+    }
+
     /// The attributes that a declaration gives: `-i` makes values arithmetic, `-l`, `-u` and `-c` change their case.
     pub(crate) fn declared_attributes(&mut self, fields: &[Field]) {
         let options = fields.iter().skip(1).take_while(|field| field.text.starts_with(['-', '+']));
         let has = |wanted: &[char]| options.clone().any(|field| field.text.contains(wanted));
-        let is_export =
-            fields.first().is_some_and(|field| matches!(field.text.as_str(), "export" | "readonly"));
-        if is_export {
+        if !self.declares_locals(fields) {
             return;
         }
         self.state.options.has_integers |= has(&['i']);
@@ -50,9 +54,11 @@ impl Analyzer<'_> {
             if !earlier.iter().any(|earlier| uses(assignment, &earlier.name)) {
                 continue;
             }
-            let in_turn = std::mem::replace(&mut self.state.variables, before.clone());
-            self.assign_printed(assignment);
-            let at_once = std::mem::replace(&mut self.state.variables, in_turn);
+            let ((), at_once) = self.with(
+                |analyzer| &mut analyzer.state.variables,
+                before.clone(),
+                |analyzer| analyzer.assign_printed(assignment),
+            );
             if let (Some(one), Some(other)) =
                 (self.state.get(&assignment.name), at_once.get(&assignment.name))
             {
@@ -69,11 +75,7 @@ impl Analyzer<'_> {
     pub(super) fn is_local(&self, fields: &[Field]) -> bool {
         let is_global = || fields.iter().any(|field| field.text.starts_with('-') && field.text.contains('g'));
         let is_in_function = !self.functions.locals.is_empty();
-        let name = fields.first().map_or("", |field| field.text.as_str());
-        match name {
-            "declare" | "local" | "typeset" => is_in_function && !is_global(),
-            _ => false,
-        }
+        is_in_function && self.declares_locals(fields) && !is_global()
     }
 
     /// Makes the variable local. At the end of the function it has its old value again.

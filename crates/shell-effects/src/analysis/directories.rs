@@ -1,11 +1,11 @@
 //! The directories in which a command may run.
 
+use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 use std::rc::Rc;
 
 use crate::Base;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::variables::Alternatives;
-use crate::paths::normalise_text;
 
 /// If more directories are possible, the current one is unknown.
 const MAX_BASES: usize = 8;
@@ -190,4 +190,27 @@ pub(crate) fn moved(base: &Base, target: &Field) -> Base {
 
 fn joined(at: &str, path: &str) -> String {
     if at.is_empty() { normalise_text(path) } else { normalise_text(&format!("{at}/{path}")) }
+}
+
+/// A path without `.`, `..` and doubled slashes. The disk is not read: a shell's `cd` and Claude Code's own tools treat paths the
+/// same way.
+#[must_use]
+pub fn normalise(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            // The parent of the root is the root. A relative path may start above its directory.
+            Component::ParentDir if out.file_name().is_some() => _ = out.pop(),
+            Component::ParentDir if out.has_root() => {}
+            part => out.push(part),
+        }
+    }
+    out
+}
+
+/// Like `normalise`, but for a path in a script, which has slashes on every system.
+pub(crate) fn normalise_text(path: &str) -> String {
+    let path = normalise(Path::new(path)).to_string_lossy().into_owned();
+    if MAIN_SEPARATOR == '/' { path } else { path.replace(MAIN_SEPARATOR, "/") }
 }

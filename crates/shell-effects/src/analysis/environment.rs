@@ -6,7 +6,8 @@ use std::path::Path;
 use crate::analysis::analyzer::{Analyzer, Scope};
 use crate::analysis::field::{Field, FieldKind};
 use crate::glob::escaped;
-use crate::programs::program::{Action, PathChange, Program};
+use crate::programs::action::Action;
+use crate::programs::program::{PathChange, Program};
 use crate::syntax::parser::is_name;
 use crate::{Access, Base, Effect, Quoting, SimpleCommand, Target};
 

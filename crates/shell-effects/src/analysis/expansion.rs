@@ -243,22 +243,26 @@ impl Analyzer<'_> {
     }
 
     fn process_substitution(&mut self, list: &List, reads: bool) {
-        let mut process = std::mem::take(&mut self.streams.process);
-        let printed = self.scoped(|analyzer| {
+        let run = |analyzer: &mut Self| {
             // It receives the output of the command. Only `tee` prints its input.
             if reads && !matches!(analyzer.scope.input, Stream::Text(_)) {
                 analyzer.set_input(Stream::Unknown);
             }
             analyzer.scope.unordered += 1;
             analyzer.printing(|analyzer| analyzer.in_substitution(|analyzer| analyzer.list(list)))
-        });
+        };
+        let (printed, _) = self.with(
+            |analyzer| &mut analyzer.streams.process,
+            Stream::Nothing,
+            |analyzer| analyzer.scoped(run),
+        );
         // If there are several, which one a descriptor means is not followed.
-        let is_only = process == Stream::Nothing;
+        let process = &mut self.streams.process;
+        let is_only = *process == Stream::Nothing;
         process.add(printed);
         if !is_only {
             process.blur();
         }
-        self.streams.process = process;
         self.streams.has_process = true;
     }
 

@@ -5,6 +5,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::{Language, is_wholly_unknown};
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::script_files::WrittenCode;
+use crate::analysis::stream::Stream;
 use crate::programs::table;
 
 impl Analyzer<'_> {
@@ -74,13 +75,14 @@ impl Analyzer<'_> {
 
     /// Runs another possible reading of a command.
     fn perhaps(&mut self, command: usize, fields: &[Field]) {
-        let mut output = std::mem::take(&mut self.streams.output);
-        self.one_of([true, false], |analyzer, is_it| {
-            if is_it {
-                analyzer.wrap(command, |analyzer| analyzer.run_fields(fields));
-                output.add(std::mem::take(&mut analyzer.streams.output));
-            }
-        });
-        self.streams.output = output;
+        let run = |analyzer: &mut Self| {
+            analyzer.one_of([true, false], |analyzer, is_it| {
+                if is_it {
+                    analyzer.wrap(command, |analyzer| analyzer.run_fields(fields));
+                }
+            });
+        };
+        let ((), printed) = self.with(|analyzer| &mut analyzer.streams.output, Stream::default(), run);
+        self.streams.output.add(printed);
     }
 }

@@ -5,8 +5,8 @@ use crate::analysis::directories::moved;
 use crate::analysis::disk::{SOMEWHERE, WrittenFile};
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, RedirectionEffects, Stream};
+use crate::programs::action::Output;
 use crate::programs::interpreters::{is_connection, is_descriptor, is_input};
-use crate::programs::program::Output;
 use crate::programs::table;
 use crate::syntax::tree::{Redirect, Redirection, Word};
 use crate::{Access, Base};
@@ -177,9 +177,8 @@ impl Analyzer<'_> {
 impl Analyzer<'_> {
     /// Runs something and returns its output.
     pub(crate) fn printing(&mut self, run: impl FnOnce(&mut Self)) -> Stream {
-        let outer = self.streams.prints.replace(Stream::Nothing);
-        run(self);
-        std::mem::replace(&mut self.streams.prints, outer).unwrap_or_default()
+        let ((), printed) = self.with(|analyzer| &mut analyzer.streams.prints, Some(Stream::Nothing), run);
+        printed.unwrap_or_default()
     }
 
     /// A command printed this.

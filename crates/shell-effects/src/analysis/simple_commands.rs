@@ -8,10 +8,11 @@ use crate::analysis::state::State;
 use crate::analysis::stream::{RedirectionEffects, Stream};
 use crate::analysis::variables::SavedVariable;
 use crate::analysis::{exports, redirections};
+use crate::programs::action::{Action, Output, Stdin};
 use crate::programs::arguments::{self, Arguments, Call};
-use crate::programs::program::{Action, AssignedVariables, Output, Program, Stdin};
+use crate::programs::program::{AssignedVariables, Program};
 use crate::programs::tools::prints_settings;
-use crate::programs::{editors, launchers, table, wrappers};
+use crate::programs::{archives, editors, launchers, table, wrappers};
 use crate::syntax::tree::{Assignment, Redirect, Word};
 use crate::{Access, Doubt};
 
@@ -469,6 +470,7 @@ impl Analyzer<'_> {
             Action::Texts(texts) => launchers::texts(self, call, texts),
             Action::Command(text) => wrappers::run_command_text(self, call, text),
             Action::Format(formatting) => editors::format(self, call, formatting),
+            Action::Compress(compression) => archives::compress(self, call, compression),
             Action::Special(run) => run(self, call),
         }
     }

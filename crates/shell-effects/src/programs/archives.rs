@@ -4,6 +4,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::environment::ArchiveFormat;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
+use crate::programs::action::{Action, Compression};
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::batches;
 use crate::programs::program::{Program, special};
@@ -14,7 +15,14 @@ use crate::{Access, AdditionalFiles};
 pub(crate) const ARCHIVES: &[Program] = &[
     special(&["7z", "7za", "7zz"], "-o? -p? -m? -t? -x? -i? -w? -v? -s? -a? -r?", seven),
     special(&["bsdtar", "tar"], "", tar::tar),
-    special(&["bunzip2", "bzip2", "gunzip", "gzip", "pigz", "unpigz", "unxz", "unzstd", "xz", "zstd", "zstdmt"], "-S= -o=w -T= --suffix= --threads= --files? --files0? --filelist=l --rm!", compress),
+    compresses(&["bzip2"], BZIP2),
+    compresses(&["gzip", "pigz"], GZIP),
+    compresses(&["xz"], XZ),
+    compresses(&["zstd", "zstdmt"], ZSTD),
+    compresses(&["bunzip2"], Compression { expands: true, ..BZIP2 }),
+    compresses(&["gunzip", "unpigz"], Compression { expands: true, ..GZIP }),
+    compresses(&["unxz"], Compression { expands: true, ..XZ }),
+    compresses(&["unzstd"], Compression { expands: true, ..ZSTD }),
     special(&["cpio"], "-F= -I= -O= -D= -E=r -C= -H= -M= -R= --file= --directory= --pattern-file=r --format= --owner=", cpio),
     special(&["ar", "gcc-ar", "llvm-ar"], "", library),
     special(&["gpgtar"], "-o=w -C= -T=l -r= -u= --output=w --directory= --files-from=l --gpg= --gpg-args= --recipient= --local-user=", gpgtar),
@@ -22,6 +30,18 @@ pub(crate) const ARCHIVES: &[Program] = &[
     special(&["unzip"], "-d= -x= -P=", unzip),
     special(&["zip"], "-m! --move! -lf=c -la! --logfile-path=c -i= -x= -t= -tt= -P= -b= -n= -TT= -O=w --out=w --unzip-command= --temp-path= --password= --suffixes=", zip),
 ];
+
+const COMPRESSION: Flags = "-S= -o=w -T= --suffix= --threads= --files? --files0? --filelist=l --rm!";
+const GZIP: Compression =
+    Compression { extension: ".gz", extension_options: &["-S", "--suffix"], expands: false, keeps: false };
+const BZIP2: Compression = Compression { extension: ".bz2", ..GZIP };
+const XZ: Compression = Compression { extension: ".xz", ..GZIP };
+const ZSTD: Compression =
+    Compression { extension: ".zst", extension_options: &[], expands: false, keeps: true };
+
+const fn compresses(names: &'static [&'static str], compression: Compression) -> Program {
+    Program::new(names).options(COMPRESSION).action(Action::Compress(compression))
+}
 
 /// A file that is unpacked. A pattern of the archiver matches in all directories.
 pub(crate) fn unpacked_member(
@@ -292,9 +312,12 @@ fn zip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// `gzip` and similar programs replace a file by another one.
-fn compress(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+pub(crate) fn compress(analyzer: &mut Analyzer<'_>, call: &Call<'_>, compression: Compression) {
     let arguments = &call.arguments;
-    let keeps = arguments.has(&["-k", "--keep"]) || call.name.contains("zstd") && !arguments.has(&["--rm"]);
+    let keeps = arguments.has(&["-k", "--keep"]) || compression.keeps && !arguments.has(&["--rm"]);
+    let expands = compression.expands || arguments.has(&["-d", "--decompress"]);
+    let suffix = arguments.value(compression.extension_options);
+    let extension = suffix.map_or(compression.extension, |suffix| suffix.text.as_str());
     let mut files = arguments.operands.clone();
     for (_, list) in
         arguments.flags.iter().filter(|(flag, _)| matches!(flag.as_str(), "--files" | "--files0"))
@@ -316,26 +339,11 @@ fn compress(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         if !keeps {
             analyzer.touch(Access::Delete, file, call.command);
         }
-        let extension = match arguments.value(&["-S", "--suffix"]) {
-            Some(suffix) if !call.name.contains("zstd") => suffix.text.as_str(),
-            _ => extension(call.name),
-        };
-        let expands =
-            call.name.starts_with("un") || call.name == "gunzip" || arguments.has(&["-d", "--decompress"]);
         let other = match file.text.strip_suffix(extension) {
             Some(plain) if expands => plain.to_owned(),
             _ if expands => continue,
             _ => format!("{}{extension}", file.text),
         };
         analyzer.touch(Access::Write, &file.with(other), call.command);
-    }
-}
-
-fn extension(name: &str) -> &'static str {
-    match name {
-        "bzip2" | "bunzip2" => ".bz2",
-        "xz" | "unxz" => ".xz",
-        "zstd" | "unzstd" => ".zst",
-        _ => ".gz",
     }
 }

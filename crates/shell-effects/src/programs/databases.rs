@@ -3,9 +3,10 @@
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
+use crate::programs::action::Stdin;
 use crate::programs::archives;
 use crate::programs::arguments::{self, Call};
-use crate::programs::program::{Program, Stdin, special, tool};
+use crate::programs::program::{Program, special, tool};
 use crate::programs::start_up;
 use crate::{Access, SimpleCommand};
 

@@ -3,12 +3,11 @@
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::{Field, FieldKind};
+use crate::programs::action::{Action, Formatting, Stdin, Subcommand, SubcommandAction};
 use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::harmless;
 use crate::programs::interpreters::{is_descriptor, is_input};
-use crate::programs::program::{
-    Action, Formatting, Program, Stdin, Subcommand, SubcommandAction, each, special,
-};
+use crate::programs::program::{Editor, Program, each, special};
 use crate::programs::{start_up, table};
 use crate::{Access, Doubt};
 
@@ -22,10 +21,10 @@ const VI: &[&str] = &[
 #[rustfmt::skip]
 pub(crate) const EDITORS: &[Program] = &[
     special(&["code", "helix", "hx", "micro", "nano", "pico", "subl"], "", edit),
-    special(VI, SILENT_VI, edit).start_up(VIMRC),
-    special(&["ed", "red"], "-p= --prompt=", edit).stdin(Stdin::Code),
+    special(VI, SILENT_VI, edit).editor(Editor::Vi).start_up(VIMRC),
+    special(&["ed", "red"], "-p= --prompt=", edit).editor(Editor::Ed).stdin(Stdin::Code),
     special(&["emacs", "emacsclient"], "-l=r -f= -d= -u= --load=r --eval=e --execute=e --funcall= --directory= -e=e -s= --socket-name=", edit),
-    special(&["ex"], SILENT_VI, edit).stdin(Stdin::Code).start_up(VIMRC),
+    special(&["ex"], SILENT_VI, edit).editor(Editor::Vi).stdin(Stdin::Code).start_up(VIMRC),
     each(&["sudoedit", "visudo"], "", Access::Write, 0),
 ];
 
@@ -90,8 +89,8 @@ pub(crate) const FORMATTERS: &[Program] = &[
 /// Editors may write the files that they open.
 fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
-    let is_vi = matches!(call.program.name(), "ex" | "vi");
-    let is_silent = call.program.name() == "ex" || call.arguments.has(&["-e", "-E"]);
+    let is_vi = call.program.editor == Some(Editor::Vi);
+    let is_silent = call.program.stdin == Stdin::Code || call.arguments.has(&["-e", "-E"]);
     let keys = if is_vi && !is_silent { Some(arguments::parse(SCREEN_VI, words)) } else { None };
     let arguments = keys.as_ref().unwrap_or(&call.arguments);
     for file in keys.iter().flat_map(|keys| keys.values(&["-s"])) {
@@ -185,12 +184,9 @@ const RUNNING: &[&str] = &[
 
 /// What an editor's own commands run.
 pub(crate) fn run_commands(analyzer: &mut Analyzer<'_>, editor: &str, commands: &str) {
-    let is_vi = editor == "ex" || VI.contains(&editor);
-    if !is_vi && !matches!(editor, "ed" | "red") {
-        return;
-    }
+    let Some(of_editor) = table::by_name(editor).and_then(|program| program.editor) else { return };
     shell_commands(analyzer, commands);
-    if !is_vi {
+    if of_editor != Editor::Vi {
         return;
     }
     opening_commands(analyzer, editor, commands);

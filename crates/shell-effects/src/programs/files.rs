@@ -4,11 +4,21 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
 use crate::glob::escaped;
+use crate::programs::action::{Output, SourceUse, Transfer};
 use crate::programs::arguments::{Arguments, Call, Flags};
-use crate::programs::program::{DeletedFiles, Output, Program, each, special, trees};
+use crate::programs::program::{DeletedFiles, Program, each, special, trees};
 use crate::{Access, AdditionalFiles, Target};
 
 const MV: Flags = "-t= -S= --target-directory= --suffix= --backup?";
+
+const LN: Transfer = Transfer { source: SourceUse::Link, ..Transfer::COPY };
+const CP: Transfer = Transfer {
+    linking: &["-l", "-s", "--link", "--symbolic-link"],
+    keeping_links: &["-d", "-P", "--no-dereference"],
+    keeping_targets: &["-n", "--no-clobber"],
+    copies_directories: true,
+    ..Transfer::COPY
+};
 
 #[rustfmt::skip]
 pub(crate) const FILES: &[Program] = &[
@@ -16,14 +26,14 @@ pub(crate) const FILES: &[Program] = &[
     each(&["chflags", "mkfifo", "mknod", "setfacl", "sponge", "xattr"], "-m= --mode=", Access::Write, 0),
     // A mode may look like an option: `chmod -x FILE`.
     trees(&["chmod"], "--reference=r", Access::Write, 1).whole(&["--reference", "-r", "-s", "-t", "-w", "-x", "-X"]).output(Output::Nothing),
-    special(&["cp"], "-t= -S= --target-directory= --suffix= --backup? --sparse= --reflink? --no-preserve= --preserve?", copy).output(Output::Nothing),
+    special(&["cp"], "-t= -S= --target-directory= --suffix= --backup? --sparse= --reflink? --no-preserve= --preserve?", copy).transfers(&CP).output(Output::Nothing),
     special(&["dd"], "", dd),
     trees(&["gio-trash", "rimraf", "srm", "trash", "trash-put", "unlink"], "", Access::Delete, 0),
-    special(&["install"], "-t= -S= -m= -o= -g= --target-directory= --suffix= --mode= --owner= --group= --backup?", copy),
+    special(&["install"], "-t= -S= -m= -o= -g= --target-directory= --suffix= --mode= --owner= --group= --backup?", install),
     special(&["link"], "", copy).changes_paths(),
-    special(&["ln"], MV, copy).output(Output::Nothing).changes_paths(),
+    special(&["ln"], MV, copy).transfers(&LN).output(Output::Nothing).changes_paths(),
     each(&["mkdir", "md"], "-m= --mode=", Access::MakeDirectory, 0).output(Output::Nothing).keeps_paths(),
-    special(&["mv"], MV, copy).output(Output::Nothing),
+    special(&["mv"], MV, copy).transfers(&Transfer { source: SourceUse::Move, ..Transfer::COPY }).output(Output::Nothing),
     special(&["file-rename", "prename", "rename", "rename.ul"], "", rename),
     special(&["rm"], "", remove).output(Output::Nothing).deletes(DeletedFiles::Operands),
     each(&["rmdir"], "", Access::Delete, 0),
@@ -33,22 +43,24 @@ pub(crate) const FILES: &[Program] = &[
     each(&["truncate"], "-s= -r=r --size= --reference=r", Access::Write, 0),
 ];
 
-/// `cp`, `mv`, `ln`, `install`: the last operand is the target, unless `-t` names it.
-pub(crate) fn copy(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let arguments = &call.arguments;
-    let operands = &arguments.operands;
-    if call.program.name() == "install" && arguments.has(&["-d", "--directory"]) {
-        for operand in operands {
-            analyzer.touch(Access::MakeDirectory, operand, call.command);
-        }
-        return;
+/// `install`: with `-d` it makes directories.
+fn install(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    if !call.arguments.has(&["-d", "--directory"]) {
+        return copy(analyzer, call);
     }
+    for directory in &call.arguments.operands {
+        analyzer.touch(Access::MakeDirectory, directory, call.command);
+    }
+}
+
+/// `cp`, `mv`, `ln`: the last operand is the target, unless `-t` names it.
+pub(crate) fn copy(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let (sources, target) = sources_and_target(call);
     for source in sources {
         sources_of(analyzer, call, source);
     }
     let Some(target) = target else { return };
-    let is_directory = is_target_directory(arguments, sources, &target);
+    let is_directory = is_target_directory(&call.arguments, sources, &target);
     let is_open = |source: &Field| !source.is_literal() && !analyzer.knows_matches(source);
     let open: Vec<Field> = sources.iter().filter(|source| is_open(source)).cloned().collect();
     for source in &open {
@@ -67,7 +79,7 @@ fn sources_and_target<'c>(call: &'c Call<'_>) -> (&'c [Field], Option<Field>) {
         (Some(target), _) => (operands, Some(target.clone())),
         (None, Some((last, sources))) if !sources.is_empty() => (sources, Some(last.clone())),
         // `ln TARGET` makes a link of the same name here.
-        (None, Some((only, _))) if call.program.name() == "ln" => {
+        (None, Some((only, _))) if call.program.transfer.source == SourceUse::Link => {
             (std::slice::from_ref(only), Some(Field::literal(".")))
         }
         _ => (operands, None),
@@ -95,7 +107,7 @@ fn copy_one(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, destin
         let inside = format!("{}/{name}", target.text.trim_end_matches('/'));
         analyzer.copy_content(source, &Field::literal(inside));
     }
-    if call.program.name() == "cp" && call.arguments.has(&["-n", "--no-clobber"]) {
+    if call.arguments.has(call.program.transfer.keeping_targets) {
         analyzer.if_missing(&target.text, |analyzer| written(analyzer, call, source, destination));
     } else {
         written(analyzer, call, source, destination);
@@ -124,7 +136,8 @@ fn backed_up(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, desti
 /// Files that this script wrote in a directory which is copied or moved.
 fn copied_tree(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, destination: &Destination<'_>) {
     let Destination { path: target, is_directory } = *destination;
-    if !(is_recursive(call) || matches!(call.program.name(), "mv" | "ln")) || !target.is_literal() {
+    let use_of_source = call.program.transfer.source;
+    if !(is_recursive(call) || use_of_source != SourceUse::Read) || !target.is_literal() {
         return;
     }
     let directory = target.text.trim_end_matches('/');
@@ -145,7 +158,7 @@ fn copied_tree(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field, des
         for root in &roots {
             let to = format!("{root}/{file}");
             let to = Field::literal(to.strip_prefix("./").unwrap_or(&to));
-            if call.program.name() != "ln" {
+            if use_of_source != SourceUse::Link {
                 analyzer.touch(Access::Write, &to, call.command);
             }
             if analyzer.state.disk.has_room() {
@@ -172,16 +185,17 @@ fn is_recursive(call: &Call<'_>) -> bool {
 }
 
 fn sources_of(analyzer: &mut Analyzer<'_>, call: &Call<'_>, source: &Field) {
-    match call.program.name() {
-        "mv" => {
+    let transfer = call.program.transfer;
+    match transfer.source {
+        SourceUse::Move => {
             // A moved file can be read under its new name.
             analyzer.touch(Access::Read, source, call.command);
             analyzer.touch_tree(Access::Delete, source, call.command);
         }
-        "ln" => linked(analyzer, call, source),
-        name => {
+        SourceUse::Link => linked(analyzer, call, source),
+        SourceUse::Read => {
             let is_recursive = is_recursive(call);
-            let links = name == "cp" && call.arguments.has(&["-l", "-s", "--link", "--symbolic-link"]);
+            let links = call.arguments.has(transfer.linking);
             let accesses = if links { [Access::Read, Access::Link].as_slice() } else { &[Access::Read] };
             for access in accesses {
                 if is_recursive {
@@ -281,7 +295,7 @@ fn written_there(
         return;
     }
     let name = name_there(call, &source.text);
-    let has_parents = call.program.name() == "cp" && call.arguments.has_long("--parents");
+    let has_parents = call.program.transfer.copies_directories && call.arguments.has_long("--parents");
     let is_made = has_parents || is_directory == Some(true) || analyzer.state.disk.has_made(&target.text);
     let directory = match target.text.trim_end_matches('/') {
         "" => "/",
@@ -315,11 +329,10 @@ fn name_there<'t>(call: &Call<'_>, source: &'t str) -> &'t str {
 
 /// Whether the target may become a directory, or a link to one.
 fn may_bring_directory(analyzer: &Analyzer<'_>, call: &Call<'_>, source: &Field) -> bool {
-    let takes_any = match call.program.name() {
-        "mv" | "ln" => true,
-        "cp" => is_recursive(call) || call.arguments.has(&["-d", "-P", "--no-dereference"]),
-        _ => false,
-    };
+    let transfer = call.program.transfer;
+    let takes_any = transfer.source != SourceUse::Read
+        || transfer.copies_directories && is_recursive(call)
+        || call.arguments.has(transfer.keeping_links);
     takes_any && !analyzer.is_plain_file(source, call.command)
 }
 

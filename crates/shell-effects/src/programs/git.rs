@@ -13,8 +13,9 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::exports::file_of;
 use crate::analysis::field::Field;
 use crate::analysis::stream::{PrintedText, Stream};
+use crate::programs::action::{Output, SubcommandAction};
 use crate::programs::arguments::{self, Arguments, Call};
-use crate::programs::program::{Output, Program, SubcommandAction, special};
+use crate::programs::program::{Program, special};
 use crate::{Access, Base};
 use pathspecs::PathspecRules;
 

@@ -1,9 +1,11 @@
 //! Programs that run a command on another machine, in a container or in another environment, and nothing else that is known here.
 
-use crate::programs::arguments::Flags;
-use crate::programs::program::{
-    Action, Launch, Output, Place, Program, ShellTexts, Stdin, Subcommand, wraps,
-};
+use crate::Access;
+use crate::analysis::analyzer::Analyzer;
+use crate::programs::action::{Action, Launch, Output, Place, ShellTexts, Stdin, Subcommand};
+use crate::programs::arguments::{Call, Flags};
+use crate::programs::program::{Program, special, wraps};
+use crate::programs::wrappers::wrapped;
 
 const REMOTE: Launch = Launch::new(0, Place::RemoteShell);
 /// The command comes after the name of the machine.
@@ -19,6 +21,7 @@ const GCLOUD: Flags = "--account= --billing-project= --configuration= --flags-fi
 pub(crate) const HOSTS: &[Program] = &[
     Program::new(&["az"]).options("--scripts=").before_subcommand("-o= --output= --query= --subscription=")
         .subcommands(&[Subcommand::launches(&["vm run-command invoke"], "", Launch { code: &["--scripts"], ..AFTER_DASHES })]),
+    special(&["bwrap"], "", bubblewrap).ends_at_operand().changes_paths(),
     Program::new(&["crictl"]).before_subcommand(CRICTL).subcommands(&[Subcommand::elsewhere(&["exec"], "-r= --transport=")]),
     Program::new(&["ddev"]).subcommands(&[
         Subcommand::launches(&["exec"], "-d= -s= --dir= --service=", CONTAINER),
@@ -79,3 +82,36 @@ pub(crate) const HOSTS: &[Program] = &[
         .action(Action::Texts(ShellTexts { options: &["-c", "--run", "--command"], are_operands: false, place: Place::RemoteShell })),
     Program::new(&["wsl"]).subcommands(&[Subcommand::launches(&[""], "-d= -u= --distribution= --user= --cd=", CONTAINER)]),
 ];
+
+/// The options of `bwrap` with one value, and with two.
+#[rustfmt::skip]
+const BUBBLEWRAP: [&[&str]; 2] = [
+    &["--args", "--argv0", "--userns", "--userns2", "--pidns", "--uid", "--gid", "--hostname", "--chdir", "--unsetenv", "--lock-file", "--sync-fd",
+        "--remount-ro", "--exec-label", "--file-label", "--proc", "--dev", "--tmpfs", "--mqueue", "--dir", "--seccomp", "--add-seccomp-fd",
+        "--block-fd", "--userns-block-fd", "--info-fd", "--json-status-fd", "--cap-add", "--cap-drop", "--perms", "--size"],
+    &["--bind", "--bind-try", "--dev-bind", "--dev-bind-try", "--ro-bind", "--ro-bind-try", "--bind-fd", "--ro-bind-fd", "--setenv", "--file",
+        "--bind-data", "--ro-bind-data", "--symlink", "--chmod", "--overlay-src"],
+];
+
+/// `bwrap OPTIONS COMMAND`. It may show files at other paths.
+fn bubblewrap(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let mut words = call.fields.get(1..).unwrap_or_default();
+    while let Some(first) = words.first().filter(|first| first.text.starts_with("--")) {
+        let is_in =
+            |index: usize| BUBBLEWRAP.get(index).is_some_and(|names| names.contains(&first.text.as_str()));
+        let count = if is_in(0) { 1 } else { 2 * usize::from(is_in(1)) };
+        let values = words.get(1..=count).unwrap_or_default();
+        if first.text.contains("bind")
+            && let [from, to] = values
+            && from.text != to.text
+        {
+            analyzer.touch(Access::Mount, from, call.command);
+        }
+        let ends = first.text == "--";
+        words = words.get(1 + count..).unwrap_or_default();
+        if ends {
+            break;
+        }
+    }
+    wrapped(analyzer, call, &[], words);
+}

@@ -5,6 +5,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::{Language, is_wholly_unknown};
 use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
+use crate::programs::action::Stdin;
 use crate::programs::archives;
 use crate::programs::arguments::{Call, Flags};
 use crate::programs::code_access;
@@ -14,7 +15,7 @@ use crate::programs::inline_calls;
 use crate::programs::languages::SourceLanguage;
 use crate::programs::own_programs;
 use crate::programs::powershell;
-use crate::programs::program::{Program, Stdin, special};
+use crate::programs::program::{Program, special};
 use crate::programs::shells::{later, shell};
 use crate::programs::start_up;
 
@@ -64,8 +65,8 @@ pub(crate) const INTERPRETERS: &[Program] = &[
     special(&["nu"], NUSHELL, shell).stdin(Stdin::Shell).ends_at_operand().start_up(&["~/.config/nushell/config.nu", "~/.config/nushell/env.nu"]),
     special(&["xonsh"], "-c=e --rc=f -D= --shell-type=", shell).stdin(Stdin::Shell).ends_at_operand(),
     special(&["at", "batch"], "-f=r -q= -t=", later).stdin(Stdin::Shell),
-    special(&["bun"], NODE, interpreter).harmless(harmless::BUN).before_subcommand("--cwd= -c= --config=").interprets(SourceLanguage::JavaScript).runs_package_scripts().locks(&["bun.lock", "bun.lockb"]),
-    special(&["deno"], NODE, interpreter).harmless(harmless::DENO).interprets(SourceLanguage::JavaScript).runs_package_scripts().locks(&["deno.lock"]),
+    special(&["bun"], NODE, bun).harmless(harmless::BUN).before_subcommand("--cwd= -c= --config=").interprets(SourceLanguage::JavaScript).runs_package_scripts().locks(&["bun.lock", "bun.lockb"]),
+    special(&["deno"], NODE, deno).harmless(harmless::DENO).interprets(SourceLanguage::JavaScript).runs_package_scripts().locks(&["deno.lock"]),
     special(&["node", "nodejs", "ts-node", "tsx"], NODE, interpreter).harmless(harmless::NODE).interprets(SourceLanguage::JavaScript).runs_package_scripts(),
     special(&["perl"], "-e=e -E=e -i? -I= -M? -m? -F? -x? -C? -d? -D?", in_place).harmless(harmless::PERL).interprets(SourceLanguage::Perl),
     special(&["pypy", "pypy3", "python", "python2", "python3"], PYTHON, interpreter).harmless(harmless::PYTHON).interprets(SourceLanguage::Python),
@@ -77,8 +78,36 @@ pub(crate) const INTERPRETERS: &[Program] = &[
 
 /// `python -c CODE`, `node -e CODE`, `python <<EOF`, `python FILE`.
 fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let flags = call.program.options;
-    let code: Vec<Field> = call.arguments.code(flags).filter(|code| code.text != "-").cloned().collect();
+    let code = code_in_options(analyzer, call);
+    run_rest(analyzer, call, &code, &call.arguments.operands);
+}
+
+/// `deno run FILE`.
+fn deno(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let code = code_in_options(analyzer, call);
+    run_rest(analyzer, call, &code, without_run(&call.arguments.operands));
+}
+
+/// `bun run FILE`, or a program of the package.
+fn bun(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let code = code_in_options(analyzer, call);
+    if !own_programs::run_by_bun(analyzer, call) {
+        run_rest(analyzer, call, &code, without_run(&call.arguments.operands));
+    }
+}
+
+/// The operands without a subcommand that runs a script.
+fn without_run(operands: &[Field]) -> &[Field] {
+    match operands {
+        [first, rest @ ..] if matches!(first.text.as_str(), "run" | "repl") => rest,
+        _ => operands,
+    }
+}
+
+/// The code in options, which is read.
+fn code_in_options(analyzer: &mut Analyzer<'_>, call: &Call<'_>) -> Vec<Field> {
+    let code = call.arguments.code(call.program.options).filter(|code| code.text != "-");
+    let code: Vec<Field> = code.cloned().collect();
     for text in &code {
         // All of it is the output of another command, or the value of a variable.
         if is_wholly_unknown(text) {
@@ -87,9 +116,11 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.inline_code(call.name, text.shown());
         }
     }
-    if call.name == "bun" && own_programs::run_by_bun(analyzer, call) {
-        return;
-    }
+    code
+}
+
+/// What an interpreter runs besides the code in its options: modules, a script or its input.
+fn run_rest(analyzer: &mut Analyzer<'_>, call: &Call<'_>, code: &[Field], operands: &[Field]) {
     preloaded(analyzer, call);
     analyzer.imported(call);
     if call.program.language == Some(SourceLanguage::Python)
@@ -97,14 +128,9 @@ fn interpreter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     {
         return python_module(analyzer, call, module);
     }
-    let mut operands = call.arguments.operands.as_slice();
-    // `deno run FILE`.
-    let is_subcommand = |first: &Field| matches!(first.text.as_str(), "run" | "repl");
-    if matches!(call.name, "bun" | "deno") && operands.first().is_some_and(is_subcommand) {
-        operands = operands.get(1..).unwrap_or_default();
-    }
+    let flags = call.program.options;
     if call.arguments.values_of(flags, b'e').next().is_some() {
-        return operands_of_code(analyzer, call, &code, operands);
+        return operands_of_code(analyzer, call, code, operands);
     }
     let has_code = !code.is_empty() || call.arguments.values_of(flags, b'f').next().is_some();
     run_operands(analyzer, call, operands, has_code);
@@ -234,13 +260,8 @@ fn preloaded(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.written_code(file, call.command, call.name, Language::Other);
         }
     }
-    let is_interactive = matches!(
-        call.program.language,
-        Some(
-            SourceLanguage::JavaScript | SourceLanguage::Python | SourceLanguage::Lua | SourceLanguage::Julia
-        )
-    ) && call.arguments.has(&["-i", "--interactive"]);
-    if is_interactive {
+    let may_be_interactive = call.program.language.is_some_and(SourceLanguage::has_interactive_option);
+    if may_be_interactive && call.arguments.has(&["-i", "--interactive"]) {
         analyzer.code_from_input(call.name, Language::Other);
     }
     start_up::files(analyzer, call);
@@ -330,7 +351,7 @@ fn in_place(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 
 /// A command that Perl runs instead of opening a file: `perl -ne CODE 'ls |'`.
 fn piped_operand(call: &Call<'_>, operand: &Field) -> Option<Field> {
-    if call.program.name() == "perl" { inline_calls::piped_name(operand) } else { None }
+    if call.program.language == Some(SourceLanguage::Perl) { inline_calls::piped_name(operand) } else { None }
 }
 
 /// Whether a file is the standard input.

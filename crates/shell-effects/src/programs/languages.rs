@@ -85,6 +85,14 @@ impl SourceLanguage {
         Some((sources.language, sources.interpreter))
     }
 
+    /// Whether its interpreters read their input after a script if `-i` is given.
+    pub(crate) fn has_interactive_option(self) -> bool {
+        matches!(
+            self,
+            SourceLanguage::JavaScript | SourceLanguage::Julia | SourceLanguage::Lua | SourceLanguage::Python
+        )
+    }
+
     /// Whether its interpreters take `-v` for a question about their version.
     pub(crate) fn has_small_version(self) -> bool {
         matches!(

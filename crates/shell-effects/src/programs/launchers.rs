@@ -4,8 +4,9 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::Field;
 use crate::analysis::stream;
+use crate::programs::action::{Launch, Place, ShellTexts, Subcommand, SubcommandAction};
 use crate::programs::arguments::{self, Arguments, Call};
-use crate::programs::program::{Launch, Place, Program, ShellTexts, Subcommand, SubcommandAction};
+use crate::programs::program::Program;
 use crate::programs::{network, own_programs};
 use crate::{Access, Base};
 
@@ -45,7 +46,7 @@ fn unlaunched(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     {
         return analyzer.unknown_program(&container_paths(call.fields));
     }
-    let is_compose = call.name.ends_with("-compose") || is("compose");
+    let is_compose = call.program.composes || is("compose");
     if call.program.runs_package_scripts {
         changes_package(analyzer, call);
     }

@@ -119,14 +119,20 @@ pub(crate) fn working_directory(analyzer: &mut Analyzer<'_>, _: &Call<'_>) {
     }
 }
 
-/// `realpath FILE`, `readlink -f FILE`: a file by its whole path.
+/// `readlink -f FILE`: a file by its whole path.
+pub(crate) fn read_link(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let follows = ["-f", "-e", "-m", "--canonicalize", "--canonicalize-existing", "--canonicalize-missing"];
+    if call.arguments.has(&follows) {
+        real_path(analyzer, call);
+    }
+}
+
+/// `realpath FILE`: a file by its whole path.
 pub(crate) fn real_path(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let [path] = call.arguments.operands.as_slice() else { return };
-    let follows = ["-f", "-e", "-m", "--canonicalize", "--canonicalize-existing", "--canonicalize-missing"];
-    let is_whole = call.name == "realpath" || call.arguments.has(&follows);
     let is_other = call.arguments.flags.iter().any(|(flag, _)| flag.starts_with("--relative"));
     // The location of the shell is not known.
-    if is_whole && !is_other && path.is_literal() && path.text != "bash" && analyzer.is_usual(call.name) {
+    if !is_other && path.is_literal() && path.text != "bash" && analyzer.is_usual(call.name) {
         let path = analyzer.absolute(&path.text);
         analyzer.set_output(Stream::text(Field::literal(format!("{}\n", path.text))));
     }

@@ -33,8 +33,8 @@ const WGET: Flags = "-O= -o=w -a=w -P= -i=r -U= -t= -T= -w= -Q= -e=c -D= -R= -A=
 #[rustfmt::skip]
 pub(crate) const NETWORK: &[Program] = &[
     special(&["curl"], CURL, curl).start_up(&["~/.curlrc", "~/.config/curlrc"]),
-    special(&["rsync"], RSYNC, synchronise),
-    special(&["scp", "sftp"], "-i= -P= -o= -l= -c= -F=f -J= -S=x -D=x -X= -b=f -B= -R= -s=", synchronise).start_up(&["~/.ssh/config"]),
+    special(&["rsync"], RSYNC, rsync),
+    special(&["scp", "sftp"], "-i= -P= -o= -l= -c= -F=f -J= -S=x -D=x -X= -b=f -B= -R= -s=", scp).start_up(&["~/.ssh/config"]),
     special(&["ssh-keygen"], "-f= -b= -t= -C= -N= -P= -m= -F= -R= -a= -I= -s=r -V= -n= -D= -O= -Z= -z= -w= -M=", keys),
     special(&["wget"], WGET, wget).start_up(&["~/.wgetrc", "$WGETRC"]),
 ];
@@ -248,9 +248,26 @@ fn inside(directory: &Field, file: &Field) -> Field {
     if directory.is_literal() { file.with(joined) } else { Field::unknown(joined) }
 }
 
+/// `rsync -e CODE`: the code connects to the other machine.
+fn rsync(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for code in call.arguments.values(&["-e", "--rsh"]) {
+        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
+    }
+    synchronise(analyzer, call);
+}
+
+/// `scp -S PROGRAM`: the program connects to the other machine.
+fn scp(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    ssh_options(analyzer, call.program, &call.arguments);
+    for program in call.arguments.values(&["-S", "-D"]) {
+        let words = [program.clone()];
+        analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+    }
+    synchronise(analyzer, call);
+}
+
 /// `rsync` and `scp`: names with a colon are on another machine.
 fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    connections(analyzer, call);
     let Some((target, sources)) = call.arguments.operands.split_last() else { return };
     for source in sources.iter().filter(|source| is_local(source)) {
         analyzer.touch_tree(Access::Read, source, call.command);
@@ -284,22 +301,6 @@ fn synchronise(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 /// Whether a name has no colon that ends the name of another machine.
 fn is_local(field: &Field) -> bool {
     !field.text.split('/').next().unwrap_or_default().contains(':')
-}
-
-/// Options with programs and code that connect to the other machine.
-fn connections(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    if call.program.name() == "scp" {
-        ssh_options(analyzer, call.program, &call.arguments);
-        for program in call.arguments.values(&["-S", "-D"]) {
-            let words = [program.clone()];
-            analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
-        }
-    }
-    if call.program.name() == "rsync" {
-        for code in call.arguments.values(&["-e", "--rsh"]) {
-            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
-        }
-    }
 }
 
 /// Directories that come into a target here. What has no slash at its end comes under its own name.

@@ -2,8 +2,8 @@
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::Field;
+use crate::programs::action::Place;
 use crate::programs::arguments::{self, Call};
-use crate::programs::program::Place;
 
 /// Modules of Python that are programs, and the names of these. They are not a column of the table of programs, because some
 /// have no entry.

@@ -2,8 +2,8 @@
 
 use crate::Access::{self, Read};
 use crate::analysis::analyzer::Analyzer;
+use crate::programs::action::{Action, Output, Stdin, Subcommand, SubcommandAction, Transfer};
 use crate::programs::arguments::{Call, Flags};
-use crate::programs::git::GitCall;
 use crate::programs::languages::SourceLanguage;
 
 /// What is known of a program.
@@ -34,8 +34,14 @@ pub struct Program {
     pub(crate) runs_package_scripts: bool,
     /// Whether its `cp` copies files between a container and this machine.
     pub(crate) copies_from_containers: bool,
+    /// Whether it is Compose, which gives variables from a file to containers.
+    pub(crate) composes: bool,
+    /// The editor whose commands it takes.
+    pub(crate) editor: Option<Editor>,
     /// Whether it changes which file a path leads to.
     pub(crate) paths: PathChange,
+    /// How it copies, moves or links files, if it does.
+    pub(crate) transfer: &'static Transfer,
     /// The arguments with which it prints a directory of installed programs, which has no secrets.
     pub(crate) installed: &'static [&'static str],
     /// Files that it runs or obeys when it starts: `~/FILE` in the home directory, `$NAME` as a variable names it, `FILE` in the
@@ -78,6 +84,10 @@ pub(crate) enum DeletedFiles {
 pub(crate) struct Builtin {
     /// Whether its arguments are assignments.
     pub(crate) declares: bool,
+    /// Whether these are local to a function, and options give the variables attributes.
+    pub(crate) declares_locals: bool,
+    /// Whether it runs a file in the shell itself.
+    pub(crate) sources: bool,
     /// Whether it evaluates an array index in its arguments, including a quoted substitution.
     pub(crate) evaluates: bool,
     pub(crate) sets: AssignedVariables,
@@ -103,6 +113,13 @@ pub(crate) enum PathChange {
     Always,
 }
 
+/// An editor whose commands are read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Editor {
+    Ed,
+    Vi,
+}
+
 /// When a command only controls others, and touches no file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Control {
@@ -114,208 +131,6 @@ pub(crate) enum Control {
     Read,
     /// If it runs another command, which is compared separately.
     Wrapper,
-}
-
-/// What a program does to files, and what it runs.
-#[derive(Clone, Copy)]
-pub(crate) enum Action {
-    /// It is not known.
-    Unknown,
-    /// It touches only the files that its options name.
-    Nothing,
-    /// Every operand is a file, except this number of operands at the start.
-    Each(Access, usize),
-    /// Like `Each`, but with `-r` it touches everything in a directory.
-    Trees(Access, usize),
-    /// It runs the command that follows its options and this number of operands.
-    Wrap(usize),
-    /// Shells run the text in some of its arguments.
-    Texts(ShellTexts),
-    /// It runs a command that is one text or several words.
-    Command(CommandText),
-    /// It changes the files that it names, or only reads them.
-    Format(Formatting),
-    /// It runs the command of its subcommand. Without such a subcommand, its effects are unknown.
-    Launch,
-    Special(fn(&mut Analyzer<'_>, &Call<'_>)),
-}
-
-/// What a program does with its standard input.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Stdin {
-    Data,
-    /// Shell code, if it has no other code.
-    Shell,
-    /// Code in a language that is not read here, if it has no other code.
-    Code,
-    /// Statements for a database. Its arguments may also be statements.
-    Sql {
-        /// Whether a comment may start with `#`.
-        has_hash_comments: bool,
-    },
-    /// Commands for a database with another language.
-    Queries,
-}
-
-/// What is known about the output of a program.
-#[derive(Clone, Copy)]
-pub(crate) enum Output {
-    Unknown,
-    Nothing,
-    /// The lines that it reads, unchanged.
-    Lines,
-    /// Output that matches a shell pattern, which depends on the arguments.
-    Like(fn(&[&str]) -> Option<String>),
-    /// Settings for a shell to evaluate, if its first operand is one of these; always, if the list is empty.
-    Settings(&'static [&'static str]),
-}
-
-/// What is known about a subcommand.
-#[derive(Clone, Copy)]
-pub struct Subcommand {
-    /// Each is one word or more: `exec`, `compose exec`. An empty one is the program itself.
-    pub(crate) names: &'static [&'static str],
-    pub(crate) options: Flags,
-    pub(crate) action: SubcommandAction,
-}
-
-#[derive(Clone, Copy)]
-pub(crate) enum SubcommandAction {
-    /// It has subcommands itself.
-    Group,
-    Launch(Launch),
-    Format(Formatting),
-    Git(fn(&GitCall, &mut Analyzer<'_>)),
-    /// Like `Git`, but it changes the checkout or the index.
-    GitCheckout(fn(&GitCall, &mut Analyzer<'_>)),
-}
-
-/// A command that a subcommand runs.
-#[derive(Clone, Copy)]
-pub(crate) struct Launch {
-    /// How many operands come before the command.
-    pub(crate) operands: usize,
-    pub(crate) place: Place,
-    /// Options that hold code for a shell instead.
-    pub(crate) code: &'static [&'static str],
-    /// Whether the command may also start after `--`.
-    pub(crate) takes_dashes: bool,
-    /// The command starts only after one of these words.
-    pub(crate) starts: &'static [&'static str],
-    /// Whether variables may be set before the command.
-    pub(crate) takes_variables: bool,
-    /// The words before the command: `kubectl` for `k3s kubectl`.
-    pub(crate) program: &'static [&'static str],
-    /// What the program does itself. With another word it runs that.
-    pub(crate) own: &'static [&'static str],
-    /// Options that hold the name of a module, which is the program.
-    pub(crate) modules: &'static [&'static str],
-}
-
-/// Where a command runs.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Place {
-    Here,
-    /// It sees other files.
-    Elsewhere,
-    /// On another machine, as a text for a shell.
-    RemoteShell,
-}
-
-/// Texts that a shell runs: the values of options, or the operands too.
-#[derive(Clone, Copy)]
-pub(crate) struct ShellTexts {
-    pub(crate) options: &'static [&'static str],
-    pub(crate) are_operands: bool,
-    pub(crate) place: Place,
-}
-
-/// A command as one text for a shell, or as words: `su -c TEXT`, `watch TEXT`, `flock FILE COMMAND`.
-#[derive(Clone, Copy)]
-pub(crate) struct CommandText {
-    /// How many operands come before the command, and whether they are files that it writes.
-    pub(crate) operands: usize,
-    pub(crate) writes_operands: bool,
-    pub(crate) option: TextOption,
-    /// Whether its operands are a text for a shell, unless `-x` is given.
-    pub(crate) takes_text: bool,
-    /// Whether its operands are the words of a command.
-    pub(crate) takes_words: bool,
-}
-
-/// Where `-c TEXT` may be.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum TextOption {
-    Nowhere,
-    /// Before the command.
-    First,
-    Anywhere,
-}
-
-impl CommandText {
-    pub(crate) const NEW: CommandText = CommandText {
-        operands: 0,
-        writes_operands: false,
-        option: TextOption::First,
-        takes_text: false,
-        takes_words: false,
-    };
-}
-
-/// When a formatter changes files.
-#[derive(Clone, Copy)]
-pub(crate) enum Formatting {
-    /// With one of these options.
-    If(&'static [&'static str]),
-    /// Without all of these options.
-    Unless(&'static [&'static str]),
-}
-
-impl Launch {
-    pub(crate) const fn new(operands: usize, place: Place) -> Launch {
-        let takes_dashes = operands > 0 && !matches!(place, Place::RemoteShell);
-        Launch {
-            operands,
-            place,
-            code: &[],
-            takes_dashes,
-            starts: &[],
-            takes_variables: false,
-            program: &[],
-            own: &[],
-            modules: &[],
-        }
-    }
-}
-
-impl Subcommand {
-    /// It runs the command that follows its options and this number of operands, or `--`.
-    #[must_use]
-    pub const fn runs(names: &'static [&'static str], options: &'static str, operands: usize) -> Subcommand {
-        Subcommand::launches(names, options, Launch::new(operands, Place::Here))
-    }
-
-    /// Like `runs`, but the command sees other files, and one operand comes first.
-    pub(crate) const fn elsewhere(names: &'static [&'static str], options: Flags) -> Subcommand {
-        Subcommand::launches(names, options, Launch::new(1, Place::Elsewhere))
-    }
-
-    pub(crate) const fn launches(
-        names: &'static [&'static str],
-        options: Flags,
-        launch: Launch,
-    ) -> Subcommand {
-        Subcommand { names, options, action: SubcommandAction::Launch(launch) }
-    }
-
-    /// It has subcommands itself. These options may come before them.
-    pub(crate) const fn group(names: &'static [&'static str], options: Flags) -> Subcommand {
-        Subcommand { names, options, action: SubcommandAction::Group }
-    }
-
-    pub(crate) const fn formats(names: &'static [&'static str], formatting: Formatting) -> Subcommand {
-        Subcommand { names, options: "", action: SubcommandAction::Format(formatting) }
-    }
 }
 
 impl Program {
@@ -335,6 +150,8 @@ impl Program {
             deletes: DeletedFiles::Nothing,
             builtin: Builtin {
                 declares: false,
+                declares_locals: false,
+                sources: false,
                 evaluates: false,
                 sets: AssignedVariables::Nothing,
                 controls: Control::Never,
@@ -343,7 +160,10 @@ impl Program {
             lacks_arithmetic: false,
             runs_package_scripts: false,
             copies_from_containers: false,
+            composes: false,
+            editor: None,
             paths: PathChange::Unknown,
+            transfer: &Transfer::COPY,
             installed: &[],
             start_up: &[],
             language: None,
@@ -408,6 +228,17 @@ impl Program {
         self
     }
 
+    /// Like `declares`, but the variables are local to a function, and get attributes.
+    pub(crate) const fn declares_locals(mut self) -> Program {
+        self.builtin.declares_locals = true;
+        self.declares()
+    }
+
+    pub(crate) const fn sources(mut self) -> Program {
+        self.builtin.sources = true;
+        self
+    }
+
     /// It evaluates the index of an array in its arguments.
     pub(crate) const fn evaluates(mut self) -> Program {
         self.builtin.evaluates = true;
@@ -440,6 +271,16 @@ impl Program {
         self
     }
 
+    pub(crate) const fn composes(mut self) -> Program {
+        self.composes = true;
+        self
+    }
+
+    pub(crate) const fn editor(mut self, editor: Editor) -> Program {
+        self.editor = Some(editor);
+        self
+    }
+
     /// It changes which file a path leads to.
     pub(crate) const fn changes_paths(mut self) -> Program {
         self.paths = PathChange::Always;
@@ -449,6 +290,11 @@ impl Program {
     /// Every path leads to the same file as before.
     pub(crate) const fn keeps_paths(mut self) -> Program {
         self.paths = PathChange::Never;
+        self
+    }
+
+    pub(crate) const fn transfers(mut self, transfer: &'static Transfer) -> Program {
+        self.transfer = transfer;
         self
     }
 

@@ -27,17 +27,13 @@ const AST_GREP: Flags = "-p= -r= -l= -c=r -j= -A= -B= -C= -t= --pattern= --rewri
 
 #[rustfmt::skip]
 pub(crate) const SEARCH: &[Program] = &[
-    search(&["ack", "ag", "rg"], RG).keeps_paths(),
-    search(&["egrep", "fgrep", "grep", "pcregrep", "rgrep", "zgrep"], GREP).keeps_paths(),
+    special(&["ack", "ag", "rg"], RG, grep_below).keeps_paths(),
+    special(&["rgrep"], GREP, grep_below).keeps_paths(),
+    special(&["egrep", "fgrep", "grep", "pcregrep", "zgrep"], GREP, grep).keeps_paths(),
     special(&["ast-grep"], "", ast_grep),
     special(&["fd", "fdfind"], FD, fd),
     special(&["find"], "", find::find).deletes(DeletedFiles::Found),
 ];
-
-/// Its first operand is a pattern, unless an option gives that. It reads the other operands as files.
-const fn search(names: &'static [&'static str], options: Flags) -> Program {
-    special(names, options, lines)
-}
 
 /// Whether the words of `sg` are those of ast-grep: options, or a subcommand before other words. `sg GROUP -c CODE` is the other
 /// program.
@@ -142,8 +138,20 @@ fn contained(text: &Field) -> Option<String> {
     Some(format!("*{}*", text.text.chars().map(any_case).collect::<String>()))
 }
 
-/// `grep PATTERN FILES`, `rg PATTERN FILES`. With `-l` they print the names of matching files.
-fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+/// `grep PATTERN FILES`.
+fn grep(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let is_recursive = call.arguments.has(&["-r", "-R", "--recursive", "--dereference-recursive"]);
+    lines(analyzer, call, is_recursive);
+}
+
+/// `rg PATTERN FILES`, which searches directories without an option.
+fn grep_below(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    lines(analyzer, call, true);
+}
+
+/// The first operand is a pattern, unless an option gives that. Reads the other operands as files. With `-l` the names of matching
+/// files are printed.
+fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>, is_recursive: bool) {
     let arguments = &call.arguments;
     let has_pattern = arguments.has(&["-e", "-f", "--regexp", "--file", "--files"]);
     let files = arguments.operands.get(usize::from(!has_pattern)..).unwrap_or_default();
@@ -152,9 +160,6 @@ fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
     }
     let here = Field::literal(".");
-    let is_recursive = !call.name.ends_with("grep")
-        || call.name == "rgrep"
-        || arguments.has(&["-r", "-R", "--recursive", "--dereference-recursive"]);
     for file in files {
         // Without a value it is the current directory.
         let is_here = is_recursive && analyzer.is_only_unset(file);

@@ -6,9 +6,10 @@ use crate::analysis::builtins;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
 use crate::analysis::variables::Value;
+use crate::programs::action::Output;
 use crate::programs::arguments::Call;
 use crate::programs::name_printers;
-use crate::programs::program::{AssignedVariables, Control, Output, Program, nothing, special, wraps};
+use crate::programs::program::{AssignedVariables, Control, Program, nothing, special, wraps};
 use crate::programs::wrappers;
 use crate::syntax::quotes::decoded;
 
@@ -16,21 +17,25 @@ use crate::syntax::quotes::decoded;
 pub(crate) const SHELL: &[Program] = &[
     nothing(&["enable"], "-f=r"),
     special(&["history"], "-d= -a=w -n=r -r=r -w=w", builtins::history),
-    special(&[".", "source"], "", builtins::source),
+    special(&[".", "source"], "", builtins::source).sources(),
     special(&["alias"], "", builtins::alias),
-    special(&["bind"], "-f=r -m= -q= -u= -r= -x=", builtins::completion),
+    special(&["bind"], "-f=r -m= -q= -u= -r= -x=", builtins::bind),
     special(&["cd", "chdir"], "", builtins::cd).output(Output::Nothing).keeps_paths(),
     special(&["compgen", "complete"], "-C= -F= -A= -G= -W= -P= -S= -X= -o=", builtins::completion),
-    special(&["declare", "typeset"], "", builtins::declare).declares().evaluates(),
+    special(&["declare", "typeset"], "", builtins::declare).declares_locals().evaluates(),
     special(&["echo", "print"], "-v=", echo).keeps_paths(),
     special(&["eval"], "", builtins::eval),
-    special(&["export", "local", "readonly"], "", builtins::declare).output(Output::Nothing).declares().evaluates().keeps_paths(),
-    special(&["getopts", "mapfile", "readarray"], "-d= -n= -O= -s= -u= -C= -c=", builtins::read).evaluates().sets(AssignedVariables::Arguments),
+    special(&["export"], "", builtins::export).output(Output::Nothing).declares().evaluates().keeps_paths(),
+    special(&["local"], "", builtins::declare).output(Output::Nothing).declares_locals().evaluates().keeps_paths(),
+    special(&["readonly"], "", builtins::declare).output(Output::Nothing).declares().evaluates().keeps_paths(),
+    special(&["getopts"], "", builtins::getopts).evaluates().sets(AssignedVariables::Arguments),
+    special(&["mapfile", "readarray"], "-d= -n= -O= -s= -u= -C= -c=", builtins::mapfile).evaluates().sets(AssignedVariables::Arguments),
     special(&["popd"], "", builtins::popd).keeps_paths(),
     special(&["printf"], "-v=", printf).evaluates().sets(AssignedVariables::ByOption("-v")).keeps_paths(),
-    special(&["pushd"], "", builtins::cd).keeps_paths(),
+    special(&["pushd"], "", builtins::pushd).keeps_paths(),
     special(&["read"], "-a= -d= -i= -n= -N= -p= -t= -u=", builtins::read).output(Output::Nothing).evaluates().sets(AssignedVariables::Arguments).controls(Control::Read),
-    special(&["set", "shift"], "", builtins::set).output(Output::Nothing).keeps_paths(),
+    special(&["set"], "", builtins::set).output(Output::Nothing).keeps_paths(),
+    special(&["shift"], "", builtins::shift).output(Output::Nothing).keeps_paths(),
     special(&["trap"], "", builtins::trap).output(Output::Nothing),
     special(&["type"], "", which).keeps_paths(),
     special(&["builtin", "jobs"], "", wrappers::in_this_shell).ends_at_operand().keeps_paths(),

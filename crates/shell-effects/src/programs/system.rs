@@ -4,10 +4,11 @@
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
+use crate::programs::action::Output;
 use crate::programs::arguments::Call;
 use crate::programs::harmless;
 use crate::programs::name_printers;
-use crate::programs::program::{Output, Program, each, nothing, reads, special, wraps};
+use crate::programs::program::{Program, each, nothing, reads, special, wraps};
 
 pub(crate) const NUMBER: &str = "[0-9]*";
 pub(crate) const NAME: &str = "[A-Za-z0-9]*";
@@ -43,7 +44,8 @@ pub(crate) const SYSTEM: &[Program] = &[
     reads(&["man"], "-C=f -L= -m= -M= -S= -s= -e= -P=x -r= -E= -p= -k? -K? -R= --pager=x --config-file=f --locale= --manpath= --sections= --encoding= -H?x --html?x").harmless(harmless::MAN),
     reads(&["blkid"], "-c= -L= -n= -o= -s= -t= -U= -u= --output= --match-tag= --label= --uuid="),
     reads(&["smartctl"], "-d= -T= -b= -r= -n= -q= -t= -l= --device= --badsum= --report= --nocheck= --log="),
-    special(&["fdisk", "sfdisk", "sgdisk", "wipefs"], "", disk),
+    special(&["fdisk", "sfdisk", "wipefs"], "", partitions),
+    special(&["sgdisk"], "", gpt_partitions),
     each(&[
         "mke2fs", "mkfs", "mkfs.bfs", "mkfs.btrfs", "mkfs.cramfs", "mkfs.erofs", "mkfs.exfat", "mkfs.ext2", "mkfs.ext3", "mkfs.ext4",
         "mkfs.f2fs", "mkfs.fat", "mkfs.jfs", "mkfs.minix", "mkfs.msdos", "mkfs.ntfs", "mkfs.reiserfs", "mkfs.ubifs", "mkfs.udf",
@@ -51,7 +53,8 @@ pub(crate) const SYSTEM: &[Program] = &[
     ], "-t= --type= -L= -b= -N= -m= -U= -O= -E=", Access::Write, 0),
     special(&["basename"], "-s= --suffix=", name_printers::basename),
     special(&["dirname"], "", name_printers::dirname),
-    special(&["readlink", "realpath"], "--relative-to= --relative-base=", name_printers::real_path).keeps_paths(),
+    special(&["readlink"], "", name_printers::read_link).keeps_paths(),
+    special(&["realpath"], "--relative-to= --relative-base=", name_printers::real_path).keeps_paths(),
     special(&["ls"], "-I= -T= -w= --ignore= --hide= --color? --format= --sort= --time= --time-style= --width= --block-size=", name_printers::list).keeps_paths(),
     nothing(&["hostname"], "-F=c -b! --file=c --boot!").output(Output::Like(host_name)),
     nothing(&["id"], "").output(Output::Like(id)),
@@ -104,16 +107,24 @@ fn make_temporary(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// Programs that change or show the partitions of a disk.
-fn disk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let shows = call
-        .arguments
-        .has(&["-l", "--list", "-d", "--dump", "-J", "--json", "-p", "--print", "-n", "--no-act"]);
-    let is_safe = shows && !(call.name == "sgdisk" && call.arguments.has(&["-d", "-n"]));
+fn partitions(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let shows = call.arguments.has(SHOWING_PARTITIONS) || call.arguments.has(&["-d", "-n"]);
+    disks(analyzer, call, if shows { Access::Read } else { Access::Write });
+}
+
+/// `sgdisk`, whose `-d` and `-n` delete and make partitions.
+fn gpt_partitions(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let shows = call.arguments.has(SHOWING_PARTITIONS) && !call.arguments.has(&["-d", "-n"]);
+    disks(analyzer, call, if shows { Access::Read } else { Access::Write });
+}
+
+const SHOWING_PARTITIONS: &[&str] = &["-l", "--list", "--dump", "-J", "--json", "-p", "--print", "--no-act"];
+
+fn disks(analyzer: &mut Analyzer<'_>, call: &Call<'_>, access: Access) {
     for disk in &call.arguments.operands {
-        if is_safe {
-            analyzer.reads(disk, call.command);
-        } else {
-            analyzer.touch(Access::Write, disk, call.command);
+        match access {
+            Access::Read => analyzer.reads(disk, call.command),
+            _ => analyzer.touch(access, disk, call.command),
         }
     }
 }

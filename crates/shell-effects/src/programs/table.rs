@@ -1,9 +1,9 @@
 //! The table of programs: all entries, and how one is found.
 
+use crate::programs::action::Action;
 use crate::programs::archives::ARCHIVES;
 use crate::programs::arguments::file_access;
-use crate::programs::checkers::CHECKERS;
-use crate::programs::compilers::COMPILERS;
+use crate::programs::builders::{CHECKERS, COMPILERS, TYPESETTERS};
 use crate::programs::databases::DATABASES;
 use crate::programs::editors::{EDITORS, FORMATTERS};
 use crate::programs::files::FILES;
@@ -11,13 +11,12 @@ use crate::programs::git::GIT;
 use crate::programs::hosts::HOSTS;
 use crate::programs::interpreters::INTERPRETERS;
 use crate::programs::network::NETWORK;
-use crate::programs::program::{Action, Program};
+use crate::programs::program::Program;
 use crate::programs::search::SEARCH;
 use crate::programs::shell::{PRINTERS, SHELL};
 use crate::programs::system::SYSTEM;
 use crate::programs::text::TEXT;
 use crate::programs::tools::TOOLS;
-use crate::programs::typesetters::TYPESETTERS;
 use crate::programs::wrappers::WRAPPERS;
 
 const PROGRAMS: [&[Program]; 19] = [
@@ -224,7 +223,7 @@ pub(crate) fn called_name(word: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::program::Stdin;
+    use crate::programs::action::Stdin;
 
     #[test]
     fn no_program_has_two_entries_and_each_is_found() {

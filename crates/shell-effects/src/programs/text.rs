@@ -5,6 +5,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::{Language, is_wholly_unknown};
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
+use crate::programs::action::Output;
 use crate::programs::arguments::{Call, Flags};
 use crate::programs::code_access;
 use crate::programs::files::keeps_copy;
@@ -13,7 +14,7 @@ use crate::programs::harmless;
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::languages::SourceLanguage;
 use crate::programs::patches::{self, PatchNames};
-use crate::programs::program::{Output, Program, each, reads, special};
+use crate::programs::program::{Program, each, reads, special};
 use crate::programs::sed;
 use crate::programs::system::{HASH, NUMBER};
 
@@ -79,15 +80,15 @@ pub(crate) const TEXT: &[Program] = &[
     reads(&["zstdcat"], "-o=w -D=r --filelist=l --output-dir-flat=w"),
     reads(&["xmllint"], "--shell! -o=w --output=w --schema=r --xpath= --encode= --dtdvalid= --relaxng=r --schematron=r --path= --pattern= --maxmem="),
     special(&["awk", "mawk", "nawk"], AWK, awk).language(SourceLanguage::Awk),
-    special(&["csplit"], "-f= -b= -n= --prefix= --suffix-format= --digits=", pieces),
-    special(&["gojq", "jaq", "jq"], "-f=f --from-file=f --arg= --argjson= --slurpfile= --rawfile= --indent= -L=c --library-path=c", query),
+    special(&["csplit"], "-f= -b= -n= --prefix= --suffix-format= --digits=", csplit),
+    special(&["gojq", "jaq", "jq"], "-f=f --from-file=f --arg= --argjson= --slurpfile= --rawfile= --indent= -L=c --library-path=c", jq),
     special(&["sed"], "-e= -f=f -i? -I? -l= --expression= --file=f --in-place? --line-length=", sed::sed),
     special(&["apply_patch", "applypatch"], "", apply_patch),
     special(&["patch"], "-i=r -o=w -p= -d= -B= -D= -F= -r=w -V= -z= -Y= --suffix= --prefix= --basename-prefix= --version-control= --input=r --output=w --strip= --directory= --fuzz= --reject-file=w", patch),
-    special(&["split"], "-a= -b= -C= -l= -n= -t= --bytes= --line-bytes= --lines= --number= --suffix-length= --additional-suffix= --filter= --separator=", pieces),
-    special(&["uniq"], "-f= -s= -w= --skip-fields= --skip-chars= --check-chars= --group? --all-repeated?", filter),
+    special(&["split"], "-a= -b= -C= -l= -n= -t= --bytes= --line-bytes= --lines= --number= --suffix-length= --additional-suffix= --filter= --separator=", split),
+    special(&["uniq"], "-f= -s= -w= --skip-fields= --skip-chars= --check-chars= --group? --all-repeated?", uniq),
     special(&["xxd"], "-c= -g= -l= -o= -s= -n=", filter),
-    special(&["yq"], "-s=c --split-exp=c --split-exp-file=f -f=r --from-file=f -o= -p= --output-format= --input-format= --indent= -I=", query),
+    special(&["yq"], "-s=c --split-exp=c --split-exp-file=f -f=r --from-file=f -o= -p= --output-format= --input-format= --indent= -I=", yq),
 ];
 
 /// Whether an operand of `awk` sets a variable.
@@ -287,14 +288,17 @@ fn sort(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     operands.iter().for_each(|operand| analyzer.reads(operand, call.command));
 }
 
-/// `uniq IN OUT`, `xxd IN OUT`.
-fn filter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let is_plain = call.program.name() == "uniq"
-        && call.arguments.operands.is_empty()
-        && !call.arguments.has(&["-c", "--count"]);
+/// `uniq IN OUT`, which prints each line once.
+fn uniq(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let is_plain = call.arguments.operands.is_empty() && !call.arguments.has(&["-c", "--count"]);
     if is_plain && matches!(analyzer.input(), Stream::Files(_)) {
         analyzer.set_output(analyzer.input().clone());
     }
+    filter(analyzer, call);
+}
+
+/// `xxd IN OUT`.
+fn filter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if let Some(input) = call.arguments.operands.first() {
         analyzer.reads(input, call.command);
     }
@@ -304,8 +308,8 @@ fn filter(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
 }
 
-/// `split FILE PREFIX`, `csplit -f PREFIX FILE`: files whose names start with a prefix.
-fn pieces(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+/// `split FILE PREFIX`, or `split --filter CODE`.
+fn split(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let operands = &call.arguments.operands;
     if let Some(file) = operands.first() {
         analyzer.reads(file, call.command);
@@ -313,24 +317,34 @@ fn pieces(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if let Some(code) = call.arguments.value(&["--filter"]) {
         return analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
     }
-    let default = if call.program.name() == "split" { "x" } else { "xx" };
-    let prefix = match call.program.name() {
-        "split" => operands.get(1).cloned(),
-        _ => call.arguments.value(&["-f", "--prefix"]).cloned(),
-    };
-    let prefix = prefix.unwrap_or_else(|| Field::literal(default));
+    let prefix = operands.get(1).cloned().unwrap_or_else(|| Field::literal("x"));
+    let addition = call.arguments.value(&["--additional-suffix"]);
+    pieces(
+        analyzer,
+        call,
+        &prefix,
+        &addition.map_or_else(String::new, |addition| format!("aa{}", addition.text)),
+    );
+}
+
+/// `csplit -f PREFIX FILE`.
+fn csplit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    if let Some(file) = call.arguments.operands.first() {
+        analyzer.reads(file, call.command);
+    }
+    let prefix = call.arguments.value(&["-f", "--prefix"]).cloned().unwrap_or_else(|| Field::literal("xx"));
+    let format = call.arguments.value(&["-b", "--suffix-format"]);
+    pieces(analyzer, call, &prefix, &format.map_or_else(String::new, |format| numbered(&format.text)));
+}
+
+/// Writes files whose names start with a prefix. The first one has this addition.
+fn pieces(analyzer: &mut Analyzer<'_>, call: &Call<'_>, prefix: &Field, addition: &str) {
     let target = match prefix.kind {
         FieldKind::Literal => Field::new(format!("{}*", prefix.text), FieldKind::Glob),
         _ => prefix.clone(),
     };
     analyzer.touch(Access::Write, &target, call.command);
     // No pattern matches a file that does not exist yet, so the first name is used.
-    let arguments = &call.arguments;
-    let addition = match call.program.name() {
-        "split" => arguments.value(&["--additional-suffix"]).map(|addition| format!("aa{}", addition.text)),
-        _ => arguments.value(&["-b", "--suffix-format"]).map(|format| numbered(&format.text)),
-    };
-    let addition = addition.unwrap_or_default();
     if prefix.is_literal() && !addition.is_empty() {
         analyzer.touch(Access::Write, &prefix.with(format!("{}{addition}", prefix.text)), call.command);
     }
@@ -348,9 +362,34 @@ fn numbered(format: &str) -> String {
     format!("{before}0{after}")
 }
 
-/// `jq`, `yq`: a program, then files.
-fn query(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let arguments = &call.arguments;
+/// `jq`: a program, then files.
+fn jq(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let operands = query_operands(analyzer, call);
+    for file in operands.into_iter().skip(query_words(call)) {
+        analyzer.reads(file, call.command);
+    }
+}
+
+/// `yq`: like `jq`, but a subcommand may come first, and with `-i` it changes the files.
+fn yq(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let is_subcommand = |field: &&Field| matches!(field.text.as_str(), "eval" | "e" | "eval-all" | "ea");
+    let operands = query_operands(analyzer, call);
+    let evaluates = operands.first().is_some_and(is_subcommand);
+    for file in operands.into_iter().skip(query_words(call) + usize::from(evaluates)) {
+        if call.arguments.has(&["-i", "--inplace"]) {
+            analyzer.by_option("-i", |analyzer| analyzer.touch(Access::Write, file, call.command));
+        }
+        analyzer.reads(file, call.command);
+    }
+}
+
+/// How many operands are the program.
+fn query_words(call: &Call<'_>) -> usize {
+    usize::from(!call.arguments.has(&["-f", "--from-file"]))
+}
+
+/// The operands of `jq`. Reads the files that options with two values name.
+fn query_operands<'c>(analyzer: &mut Analyzer<'_>, call: &'c Call<'_>) -> Vec<&'c Field> {
     let words = call.fields.get(1..).unwrap_or_default();
     // Options with two values: the second one is a file, or is read as an operand.
     let mut taken: Vec<&Field> = Vec::new();
@@ -365,19 +404,7 @@ fn query(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             _ => {}
         }
     }
-    let operands = arguments.operands.iter().filter(|operand| !taken.contains(operand));
-    let operands: Vec<&Field> = operands.collect();
-    let skipped = usize::from(!arguments.has(&["-f", "--from-file"]));
-    let evaluates = call.program.name() == "yq"
-        && operands
-            .first()
-            .is_some_and(|field| matches!(field.text.as_str(), "eval" | "e" | "eval-all" | "ea"));
-    for file in operands.into_iter().skip(skipped + usize::from(evaluates)) {
-        if call.program.name() == "yq" && arguments.has(&["-i", "--inplace"]) {
-            analyzer.by_option("-i", |analyzer| analyzer.touch(Access::Write, file, call.command));
-        }
-        analyzer.reads(file, call.command);
-    }
+    call.arguments.operands.iter().filter(|operand| !taken.contains(operand)).collect()
 }
 
 fn apply_patch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {

@@ -7,13 +7,12 @@ use crate::analysis::field::Field;
 use crate::analysis::script_files::WrittenCode;
 use crate::analysis::side_effects::is_harmless;
 use crate::analysis::stream::Stream;
+use crate::programs::action::{Action, Launch, Output, Place, ShellTexts, Stdin, Subcommand};
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::harmless;
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::languages::SourceLanguage;
-use crate::programs::program::{
-    Action, Launch, Output, Place, Program, ShellTexts, Stdin, Subcommand, special, tool,
-};
+use crate::programs::program::{Program, special, tool};
 use crate::programs::{own_programs, start_up, table};
 
 const EXEC: Flags = "-e= -u= -w= --env= --env-file= --user= --workdir= --detach-keys= --index=";
@@ -68,7 +67,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["docker-compose", "podman-compose"]).before_subcommand(COMPOSE).subcommands(&[
         Subcommand::elsewhere(&["exec"], EXEC),
         Subcommand::elsewhere(&["run"], RUN),
-    ]),
+    ]).composes(),
     Program::new(&["doppler"]).subcommands(&[Subcommand::runs(&["run"], "-p= -c= -t= --project= --config= --token=", 0)]),
     Program::new(&["dotenv", "dotenv-cli"]).subcommands(&[
         Subcommand::runs(&["run"], "", 0),

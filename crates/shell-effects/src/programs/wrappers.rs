@@ -4,13 +4,11 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::{Field, FieldBuilder};
 use crate::analysis::stream::{self, Stream};
+use crate::programs::action::{Action, CommandText, Output, Stdin, TextOption};
 use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::batches;
-use crate::programs::bubblewrap::bubblewrap;
 use crate::programs::interpreters::without_dash;
-use crate::programs::program::{
-    Action, CommandText, Control, Output, Program, Stdin, TextOption, special, wraps,
-};
+use crate::programs::program::{Control, Program, special, wraps};
 use crate::programs::search;
 use crate::{Access, Quoting};
 
@@ -33,7 +31,6 @@ pub(crate) const WRAPPERS: &[Program] = &[
     ], "", 0),
     wraps(&["valgrind", "valgrind.bin"], "--log-file=w --xml-file=w --massif-out-file=w --callgrind-out-file=w --cachegrind-out-file=w --dhat-out-file=w --suppressions=r --tool= --trace-children-skip=", 0),
     wraps(&["aa-exec"], "-p= -n= --profile= --namespace=", 0),
-    special(&["bwrap"], "", bubblewrap).ends_at_operand().changes_paths(),
     wraps(&["cgexec"], "-g=", 0),
     wraps(&["chpst"], "-u= -U= -b= -e= -/= -n= -l= -L= -m= -d= -o= -p= -f= -c=", 0),
     wraps(&["daemonize"], "-c=d -e=w -o=w -p=w -l=w -u= -E=", 0),
@@ -69,7 +66,7 @@ pub(crate) const WRAPPERS: &[Program] = &[
     special(&["env"], "-u= -C= -P= -S= -a= --unset= --chdir= --split-string= --argv0=", env).ends_at_operand().keeps_paths(),
     wraps(&["fakeroot", "fakeroot-ng", "fakeroot-sysv", "fakeroot-tcp"], "-l= -s=w -i=r -b= --lib= --faked=", 0).stdin(Stdin::Shell),
     wraps(&["firejail"], "", 0).stdin(Stdin::Shell),
-    command_text(&["flock"], FLOCK, CommandText { operands: 1, takes_words: true, ..CommandText::NEW }),
+    command_text(&["flock"], FLOCK, CommandText { operands: 1, locks_operands: true, takes_words: true, ..CommandText::NEW }),
     wraps(&["timeout"], "-s= -k= --signal= --kill-after=", 1).controls(Control::Wrapper),
     wraps(&["ionice"], "-c= -n= -p= --class= --classdata=", 0),
     wraps(&[
@@ -77,7 +74,7 @@ pub(crate) const WRAPPERS: &[Program] = &[
     ], "--library-path= --inhibit-rpath= --audit= --preload= --argv0=", 0),
     wraps(&["ltrace"], "-o=w -e= -p= -u=", 0),
     wraps(&["nice"], "-n= --adjustment=", 0).controls(Control::Wrapper),
-    wraps(&["nsenter"], "-t= -S= -G= -w? --target= --setuid= --setgid= --wd=d", 0).stdin(Stdin::Shell).changes_paths(),
+    wraps(&["nsenter"], "-t= -S= -G= -w?d --target= --setuid= --setgid= --wd=d", 0).stdin(Stdin::Shell).changes_paths(),
     special(&["parallel"], BATCH, batches::parallel).ends_at_operand(),
     wraps(&["perf"], "-e= -o=w -p= -F= -r= --output=w", 1),
     wraps(&["pkexec"], "--user=", 0),
@@ -85,7 +82,7 @@ pub(crate) const WRAPPERS: &[Program] = &[
     wraps(&["proxychains", "proxychains4"], "-f=", 0),
     wraps(&["rlwrap"], "-f= -H= -s= -C= -b= -p?", 0),
     command_text(&["newgrp"], SU, CommandText::NEW).stdin(Stdin::Shell),
-    command_text(&["runuser", "su"], SU, CommandText { option: TextOption::Anywhere, ..CommandText::NEW }).stdin(Stdin::Shell),
+    command_text(&["runuser", "su"], SU, CommandText { login: &["-", "-l", "--login"], option: TextOption::Anywhere, ..CommandText::NEW }).stdin(Stdin::Shell),
     command_text(&["script"], SCRIPT, CommandText { operands: 1, writes_operands: true, option: TextOption::Anywhere, takes_words: true, ..CommandText::NEW }).stdin(Stdin::Shell),
     special(&["sg"], SU, group_or_search).stdin(Stdin::Shell),
     special(&["setarch"], "", architecture).ends_at_operand(),
@@ -106,12 +103,7 @@ pub(crate) const WRAPPERS: &[Program] = &[
 
 /// `timeout` and others: the command comes after this number of operands.
 pub(crate) fn wrapper(analyzer: &mut Analyzer<'_>, call: &Call<'_>, operands: usize) {
-    let mut directories: Vec<Field> =
-        call.arguments.values(&["-p", "--property"]).filter_map(working).collect();
-    // It has a value only in the same word.
-    if call.program.name() == "nsenter" {
-        directories.extend(call.arguments.values(&["-w"]).cloned());
-    }
+    let directories: Vec<Field> = call.arguments.values(&["-p", "--property"]).filter_map(working).collect();
     let command = call.rest.get(operands..).unwrap_or_default();
     analyzer.in_directory(&directories, |analyzer| wrapped(analyzer, call, &[], command));
 }
@@ -144,15 +136,10 @@ fn working(property: &Field) -> Option<Field> {
     property.text.strip_prefix("WorkingDirectory=").map(|directory| property.with(directory))
 }
 
-/// Where a login starts: in the home directory of an unknown user.
-fn login(call: &Call<'_>) -> Option<Field> {
-    let is_login = match call.program.name() {
-        "sudo" => call.arguments.has(&["-i", "--login"]),
-        "runuser" => {
-            call.arguments.has(&["-l", "--login"]) || call.fields.iter().any(|field| field.text == "-")
-        }
-        _ => false,
-    };
+/// Where a login with one of these options starts: in the home directory of an unknown user.
+fn login(call: &Call<'_>, options: &[&str]) -> Option<Field> {
+    let is_login = call.arguments.has(options)
+        || call.fields.iter().any(|field| field.text == "-" && options.contains(&"-"));
     if is_login { Some(Field::unknown("~")) } else { None }
 }
 
@@ -182,7 +169,8 @@ fn sudo(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.touch(Access::Write, file, call.command);
         }
     } else {
-        analyzer.in_directory(&login(call), |analyzer| wrapped(analyzer, call, assigned, rest));
+        let directory = login(call, &["-i", "--login"]);
+        analyzer.in_directory(&directory, |analyzer| wrapped(analyzer, call, assigned, rest));
     }
 }
 
@@ -350,7 +338,7 @@ pub(crate) fn run_command_text(analyzer: &mut Analyzer<'_>, call: &Call<'_>, tex
     let rest = words.get(length..).unwrap_or_default();
     let (operands, command) = rest.split_at_checked(text.operands.min(rest.len())).unwrap_or((&[], rest));
     // The command may read the open file.
-    if call.program.name() == "flock" {
+    if text.locks_operands {
         operands.iter().for_each(|file| lock(analyzer, file, call.command));
     }
     if text.writes_operands {
@@ -366,7 +354,7 @@ pub(crate) fn run_command_text(analyzer: &mut Analyzer<'_>, call: &Call<'_>, tex
         }
     };
     if let Some(code) = code {
-        return analyzer.in_directory(&login(call), |analyzer| {
+        return analyzer.in_directory(&login(call, text.login), |analyzer| {
             analyzer.wrap(call.command, |analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
         });
     }

@@ -32,8 +32,6 @@ pub(crate) struct Parser<'a> {
     pub(super) is_open: bool,
     /// Whether `((…))` is a command.
     pub(super) has_arithmetic: bool,
-    /// Whether `!` precedes a pipeline of the current item.
-    pub(super) negates: bool,
     /// Whether `=~` was before: `+(` starts no pattern of the shell.
     pub(super) has_regex: bool,
     /// Whether this is a value that a shell expands: there, a backslash before a line break continues no line.
@@ -75,7 +73,6 @@ impl<'a> Parser<'a> {
             is_open: false,
             has_arithmetic: true,
             has_regex: false,
-            negates: false,
             is_value: false,
         })
     }
@@ -110,6 +107,18 @@ impl<'a> Parser<'a> {
         let before = self.text.get(..self.at.min(self.text.len())).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         Err(ParseError::Syntax(format!("{what} (line {line})")))
+    }
+
+    /// Runs a reader with a part that starts empty, and then restores the part.
+    pub(super) fn with_own<P: Default, T>(
+        &mut self,
+        part: fn(&mut Self) -> &mut P,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let outer = std::mem::take(part(self));
+        let result = read(self);
+        *part(self) = outer;
+        result
     }
 
     /// Runs a reader one level deeper.
@@ -233,8 +242,7 @@ impl Parser<'_> {
     }
 
     fn and_or_list(&mut self) -> Result<AndOrList, ParseError> {
-        let outer = std::mem::take(&mut self.negates);
-        let first = self.pipeline()?;
+        let (first, mut negates) = self.pipeline()?;
         let mut rest = Vec::new();
         loop {
             self.skip_blanks();
@@ -243,15 +251,18 @@ impl Parser<'_> {
             } else if self.eat("||") {
                 Join::Or
             } else {
-                let negates = std::mem::replace(&mut self.negates, outer);
                 return Ok(AndOrList { first, rest, negates, background: false });
             };
             self.skip_lines()?;
-            rest.push((join, self.pipeline()?));
+            let (pipeline, is_negated) = self.pipeline()?;
+            negates |= is_negated;
+            rest.push((join, pipeline));
         }
     }
 
-    fn pipeline(&mut self) -> Result<Pipeline, ParseError> {
+    /// A pipeline, and whether `!` is before it.
+    fn pipeline(&mut self) -> Result<(Pipeline, bool), ParseError> {
+        let mut negates = false;
         let mut has_prefix = false;
         let mut is_coprocess = false;
         loop {
@@ -266,7 +277,7 @@ impl Parser<'_> {
                 self.coprocess_name();
                 is_coprocess = true;
             } else if self.eat_reserved("!") {
-                self.negates = true;
+                negates = true;
             } else {
                 break;
             }
@@ -276,7 +287,7 @@ impl Parser<'_> {
         // `time` and `!` may stand alone.
         let is_alone = self.is_at_end_of_list() || matches!(self.peek(), Some(b'\n' | b';'));
         if has_prefix && is_alone {
-            return Ok(commands);
+            return Ok((commands, negates));
         }
         loop {
             commands.push(self.command()?);
@@ -292,7 +303,7 @@ impl Parser<'_> {
             let kind = CommandKind::Simple { assignments: Vec::new(), words: Vec::new() };
             commands.push(Command { kind, redirects: Vec::new() });
         }
-        Ok(commands)
+        Ok((commands, negates))
     }
 
     /// The name of a coprocess, which only a compound command has.

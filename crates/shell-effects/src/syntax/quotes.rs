@@ -1,4 +1,4 @@
-//! Quoting that is decoded before it is read: `$'…'`, backticks. Also finds the ends of arithmetic and indices.
+//! Quoting that is decoded before it is read: `$'…'`, backticks. Also finds the ends of arithmetic and indices, and quotes a text.
 
 use crate::syntax::parser::is_operator;
 
@@ -223,5 +223,35 @@ pub(crate) fn index(text: &str) -> ArrayIndex {
         [b'=', ..] | [b'+', b'=', ..] if is_plain => ArrayIndex::Closed(at),
         [b'=', ..] | [b'+', b'=', ..] => ArrayIndex::Ambiguous,
         _ => ArrayIndex::None,
+    }
+}
+
+/// A text as one word of a shell, in single quotes.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// A text as one word of a shell, in single quotes where it needs them.
+#[must_use]
+pub fn quoted_if_needed(text: &str) -> String {
+    let is_plain =
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:@+,".contains(c));
+    if is_plain { text.to_owned() } else { quoted(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_one_word() {
+        assert_eq!(quoted("a"), "'a'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        for (text, expected) in
+            [("a/b.rs", "a/b.rs"), ("", "''"), ("a b", "'a b'"), ("$x", "'$x'"), ("ä", "'ä'")]
+        {
+            assert_eq!(quoted_if_needed(text), expected);
+        }
     }
 }

@@ -294,11 +294,9 @@ impl<'a> Parser<'a> {
 
     /// A list in a substitution, whose here-documents end inside it.
     fn list_up_to(&mut self, end: &str) -> Result<List, ParseError> {
-        let outer = std::mem::take(&mut self.heredocs);
-        let has_regex = std::mem::take(&mut self.has_regex);
-        let list = self.nested(|parser| parser.list())?;
-        self.heredocs = outer;
-        self.has_regex = has_regex;
+        let read = |parser: &mut Self| parser.nested(|parser| parser.list());
+        let read = |parser: &mut Self| parser.with_own(|parser| &mut parser.has_regex, read);
+        let list = self.with_own(|parser| &mut parser.heredocs, read)?;
         if self.eat(end) { Ok(list) } else { self.error(&format!("`{end}` is missing")) }
     }
 

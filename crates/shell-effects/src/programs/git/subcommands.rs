@@ -2,8 +2,8 @@
 
 use super::GitCall;
 use crate::analysis::analyzer::Analyzer;
+use crate::programs::action::{Subcommand, SubcommandAction};
 use crate::programs::arguments::Flags;
-use crate::programs::program::{Subcommand, SubcommandAction};
 
 /// The options of `git diff` that many subcommands accept; `-U`, `-M`, `-B` and similar have a value only in the same word.
 macro_rules! diff {
