@@ -40,7 +40,6 @@
 
 mod analysis;
 pub mod apply_patch;
-pub mod glob;
 mod matching;
 mod paths;
 mod percent;
@@ -58,6 +57,7 @@ use std::rc::Rc;
 pub use analysis::environment::{Environment, UnknownEnvironment};
 pub use analysis::extent::Extent;
 pub use analysis::stream::WORK_TREE;
+pub use conclaude_glob as glob;
 pub use matching::{OptionMatch, PlainCommand};
 pub use paths::normalise;
 pub use percent::percent_decoded;
