@@ -46,7 +46,11 @@ impl ConfigSubcommand {
         let ConfigSubcommand::Show { key, origin, json } = self;
         let root = root()?;
         let loaded = load::all(&root, Patterns::All);
-        let tree = with_extends(&loaded.origins, without_secrets(loaded.origins.tree()), key.as_deref());
+        let tree = with_extends(
+            &loaded.origins,
+            without_secrets(loaded.origins.tree().with_sources()),
+            key.as_deref(),
+        );
         let found = match &key {
             Some(key) => only(&tree, key)?,
             None => Some(tree),
@@ -113,16 +117,14 @@ fn with_extends(origins: &Origins, mut tree: Spanned<Node>, key: Option<&str>) -
     let mut all = Vec::new();
     for (index, source) in origins.sources().iter().enumerate().filter(|(_, source)| !source.is_pack()) {
         let own = yaml::read_source(&source.text, index).ok();
-        if let Some(Node::List(items)) =
-            own.as_ref().and_then(|own| own.value_of("extends")).map(|list| &list.value)
-        {
-            all.extend(items.clone());
-        }
+        let list = own.as_ref().and_then(|own| own.value_of("extends"));
+        all.extend(list.map_or(&[][..], Spanned::items).iter().cloned());
     }
     if !all.is_empty() {
         let span = all.first().map(|first| first.span).unwrap_or_default();
-        let entry = (Spanned { value: "extends".into(), span }, Spanned { value: Node::List(all), span });
-        tree = Spanned { value: Node::Map(vec![entry]), span };
+        let entry =
+            (Spanned { value: "extends".into(), span }, Spanned { value: Node::List(all.into()), span });
+        tree = Spanned { value: Node::Map(vec![entry].into()), span };
     }
     tree
 }
@@ -176,21 +178,20 @@ fn only(tree: &Spanned<Node>, key: &str) -> anyhow::Result<Option<Spanned<Node>>
             Some(rest) if whole.is_none() => only(value, rest)?,
             _ => Some(value.clone()),
         };
-        let kept = |value| Spanned { value: Node::Map(vec![(own.clone(), value)]), span: tree.span };
+        let kept = |value| Spanned { value: Node::Map(vec![(own.clone(), value)].into()), span: tree.span };
         return Ok(value.map(kept));
     }
     Ok(None)
 }
 
 /// The values without those of headers: a header may contain a token instead of the name of a variable.
-fn without_secrets(tree: &Spanned<Node>) -> Spanned<Node> {
-    let mut tree = tree.clone();
+fn without_secrets(mut tree: Spanned<Node>) -> Spanned<Node> {
     let headers = ["telemetry", "headers"].iter().try_fold(&mut tree, |node, key| {
         let Node::Map(entries) = &mut node.value else { return None };
-        entries.iter_mut().find(|(own, _)| own.value == *key).map(|(_, value)| value)
+        entries.to_mut().iter_mut().find(|(own, _)| own.value == *key).map(|(_, value)| value)
     });
     if let Some(Spanned { value: Node::Map(headers), .. }) = headers {
-        for (_, header) in headers {
+        for (_, header) in headers.to_mut() {
             let names_a_variable = matches!(&header.value, Node::Text(text) if text.contains("${"));
             if !names_a_variable {
                 header.value = Node::Text("(not shown)".into());
@@ -255,7 +256,7 @@ fn collect(origins: &Origins, node: &Spanned<Node>, pointer: String, found: &mut
     let below = |key: &str| format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
     match &node.value {
         Node::Map(entries) if !entries.is_empty() => {
-            for (key, value) in entries {
+            for (key, value) in entries.iter() {
                 collect(origins, value, below(&key.value), found);
             }
         }

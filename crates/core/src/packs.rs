@@ -1,48 +1,64 @@
 //! Ready-made configs that are part of the program: `extends: ["pack:name"]`.
 
+use std::borrow::Cow;
+
 use crate::config::{PACK, RuleAction};
 use crate::text::nearest;
-use crate::yaml::{Node, Span, Spanned};
+use crate::yaml::{Node, Spanned, Text};
 
+#[rustfmt::skip]
 mod trees;
 
 /// A pack: an ordinary config file. Its first line describes it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Pack {
     pub name: &'static str,
     pub text: &'static str,
-    tree: &'static PackValue,
+    content: &'static PackContent,
+}
+
+/// What is in the text of a pack, read when the program was built: reading the YAML of all packs took longer than the rest of an
+/// event.
+#[derive(Debug, PartialEq)]
+struct PackContent {
+    /// Its values without the names of its rules. Every event pays for the size of the tree, and few need a name.
+    tree: Spanned<Node>,
+    /// The line of each rule that has a name, and the name, in the order of the file.
+    names: &'static [(usize, &'static str)],
 }
 
 pub const ALL: [Pack; 7] = [
-    Pack { name: "secrets", text: include_str!("packs/secrets.yaml"), tree: &trees::SECRETS },
-    Pack { name: "git-safety", text: include_str!("packs/git-safety.yaml"), tree: &trees::GIT_SAFETY },
+    Pack { name: "secrets", text: include_str!("packs/secrets.yaml"), content: &trees::SECRETS },
+    Pack { name: "git-safety", text: include_str!("packs/git-safety.yaml"), content: &trees::GIT_SAFETY },
     Pack {
         name: "destructive-commands",
         text: include_str!("packs/destructive-commands.yaml"),
-        tree: &trees::DESTRUCTIVE_COMMANDS,
+        content: &trees::DESTRUCTIVE_COMMANDS,
     },
-    Pack { name: "lockfiles", text: include_str!("packs/lockfiles.yaml"), tree: &trees::LOCKFILES },
-    Pack { name: "cloud", text: include_str!("packs/cloud.yaml"), tree: &trees::CLOUD },
-    Pack { name: "containers", text: include_str!("packs/containers.yaml"), tree: &trees::CONTAINERS },
-    Pack { name: "databases", text: include_str!("packs/databases.yaml"), tree: &trees::DATABASES },
+    Pack { name: "lockfiles", text: include_str!("packs/lockfiles.yaml"), content: &trees::LOCKFILES },
+    Pack { name: "cloud", text: include_str!("packs/cloud.yaml"), content: &trees::CLOUD },
+    Pack { name: "containers", text: include_str!("packs/containers.yaml"), content: &trees::CONTAINERS },
+    Pack { name: "databases", text: include_str!("packs/databases.yaml"), content: &trees::DATABASES },
 ];
 
 impl Pack {
     /// Its values, as if its text had been read, without the names of its rules.
-    pub fn tree(&self) -> Spanned<Node> {
-        self.tree.tree()
+    pub fn tree(&self) -> &'static Spanned<Node> {
+        &self.content.tree
     }
 
     /// Its rules that a config can switch by their names. An exception has no name.
     pub fn rules(&self) -> impl Iterator<Item = PackRule> {
-        self.rule_values().filter_map(|(list, rule)| PackRule::of(list, rule))
+        let guards = self.tree().value_of("preToolUse").map_or(&[][..], Spanned::entries);
+        let rules =
+            guards.iter().flat_map(|(list, rules)| rules.items().iter().map(|rule| (&list.value, rule)));
+        rules.filter_map(|(list, rule)| PackRule::of(self, list, rule))
     }
 
-    /// The values of all rules, with the keys of their lists.
-    fn rule_values(&self) -> impl Iterator<Item = (&'static str, &'static PackValue)> {
-        let guards = self.tree.value_of("preToolUse").map_or(&[][..], PackValue::entries);
-        guards.iter().flat_map(|(_, list, rules)| rules.items().iter().map(|rule| (*list, rule)))
+    /// The name of the rule in this line.
+    fn name_at(&self, line: usize) -> Option<&'static str> {
+        let at = self.content.names.binary_search_by_key(&line, |(line, _)| *line).ok()?;
+        self.content.names.get(at).map(|(_, name)| *name)
     }
 
     pub fn rule(&self, name: &str) -> Option<PackRule> {
@@ -67,81 +83,25 @@ pub struct PackRule {
 }
 
 impl PackRule {
-    fn of(list: &'static str, rule: &'static PackValue) -> Option<PackRule> {
-        let PackValue::Map((_, _, line), _) = rule else { return None };
-        let text = |key: &str| match rule.value_of(key) {
-            Some(PackValue::Text(_, text)) => Some(*text),
+    fn of(pack: &Pack, list: &'static Text, rule: &'static Spanned<Node>) -> Option<PackRule> {
+        let text = |key: &str| match &rule.value_of(key)?.value {
+            Node::Text(Cow::Borrowed(text)) => Some(*text),
             _ => None,
         };
         Some(PackRule {
-            name: text("name")?,
-            list,
+            name: pack.name_at(rule.span.line)?,
+            list: list.as_ref(),
             action: text("action").and_then(RuleAction::named).unwrap_or(RuleAction::Block),
             message: text("message").unwrap_or_default(),
-            line: *line,
+            line: rule.span.line,
         })
     }
 
     /// The name of the rule in this line of a pack. `None` for other files.
     pub fn name_at(file: &str, line: usize) -> Option<&'static str> {
         let name = file.strip_prefix(PACK)?;
-        let pack = ALL.iter().find(|pack| pack.name == name)?;
-        // Explanations look up each rule that they compare.
-        let is_there = |rule: &&PackValue| matches!(rule, PackValue::Map((_, _, at), _) if *at == line);
-        match pack.rule_values().map(|(_, rule)| rule).find(is_there)?.value_of("name") {
-            Some(PackValue::Text(_, name)) => Some(name),
-            _ => None,
-        }
+        ALL.iter().find(|pack| pack.name == name)?.name_at(line)
     }
-}
-
-/// The position of a value in its pack: its first byte, its end, and its line.
-type TextRange = (usize, usize, usize);
-
-/// A value of a pack. It was read when the program was built: reading the YAML of all packs took longer than the rest of an
-/// event.
-#[derive(Debug, PartialEq, Eq)]
-enum PackValue {
-    Flag(TextRange, bool),
-    Text(TextRange, &'static str),
-    List(TextRange, &'static [PackValue]),
-    Map(TextRange, &'static [(TextRange, &'static str, PackValue)]),
-}
-
-impl PackValue {
-    fn entries(&self) -> &[(TextRange, &'static str, PackValue)] {
-        if let PackValue::Map(_, entries) = self { entries } else { &[] }
-    }
-
-    fn items(&self) -> &[PackValue] {
-        if let PackValue::List(_, items) = self { items } else { &[] }
-    }
-
-    fn value_of(&self, key: &str) -> Option<&PackValue> {
-        self.entries().iter().find(|(_, own, _)| *own == key).map(|(_, _, value)| value)
-    }
-
-    fn tree(&self) -> Spanned<Node> {
-        let (at, value) = match self {
-            PackValue::Flag(at, flag) => (at, Node::Bool(*flag)),
-            PackValue::Text(at, text) => (at, Node::Text((*text).into())),
-            PackValue::List(at, items) => (at, Node::List(items.iter().map(PackValue::tree).collect())),
-            PackValue::Map(at, entries) => {
-                let entry = |(at, key, value): &(TextRange, &'static str, PackValue)| {
-                    (Spanned { value: (*key).into(), span: span(*at) }, value.tree())
-                };
-                // Every event pays for the size of the tree. The few that need a name look it up by its line.
-                let mut values = Vec::with_capacity(entries.len());
-                values.extend(entries.iter().filter(|(_, key, _)| *key != "name").map(entry));
-                (at, Node::Map(values))
-            }
-        };
-        Spanned { value, span: span(*at) }
-    }
-}
-
-fn span((start, end, line): TextRange) -> Span {
-    Span { start, end, line, source: 0 }
 }
 
 /// A name that no pack has.
@@ -232,15 +192,14 @@ mod tests {
 
     #[test]
     fn the_values_of_a_pack_are_those_of_its_text() {
-        let mut code = String::from(
-            "//! Made from the packs: `UPDATE_PACKS=1 cargo test -p conclaude-core packs`.\n\nuse super::PackValue::{self, Flag, List, Map, Text};\n",
-        );
+        let mut code = String::from(TREES_START);
         for pack in &ALL {
             let name = pack.name.to_uppercase().replace('-', "_");
-            let tree = crate::yaml::read(pack.text).unwrap();
+            let mut tree = crate::yaml::read(pack.text).unwrap();
+            let names = take_names(&mut tree);
+            let tree = source_code(&tree, 1);
             code += &format!(
-                "\n#[rustfmt::skip]\npub(super) static {name}: PackValue = {};\n",
-                written(&tree, 0)
+                "\npub(super) static {name}: PackContent = PackContent {{\n    names: &{names:?},\n    tree: {tree},\n}};\n"
             );
         }
         if std::env::var_os("UPDATE_PACKS").is_some() {
@@ -248,44 +207,71 @@ mod tests {
             return std::fs::write(path, code).unwrap();
         }
         let help = "a pack has changed: UPDATE_PACKS=1 cargo test -p conclaude-core packs, and build again";
-        assert_eq!(code, include_str!("packs/trees.rs"), "{help}");
+        assert!(code == include_str!("packs/trees.rs"), "{help}");
         for pack in &ALL {
             let mut read = crate::yaml::read(pack.text).unwrap();
-            remove_names(&mut read);
-            assert!(pack.tree() == read, "{}", pack.name);
+            take_names(&mut read);
+            assert!(*pack.tree() == read, "{}", pack.name);
         }
     }
 
-    fn remove_names(tree: &mut Spanned<Node>) {
+    const TREES_START: &str = r#"//! Made from the packs: `UPDATE_PACKS=1 cargo test -p conclaude-core packs`.
+
+use std::borrow::Cow::Borrowed;
+
+use super::PackContent;
+use crate::yaml::Node::{Bool, List, Map, Text};
+use crate::yaml::{Span, Spanned};
+
+/// A value, its start and end in bytes, and its line.
+macro_rules! at {
+    ($start:literal, $end:literal, $line:literal, $value:expr) => {
+        Spanned { value: $value, span: Span { start: $start, end: $end, line: $line, source: 0 } }
+    };
+}
+"#;
+
+    /// Removes the names of rules, and returns them with the lines of their rules.
+    fn take_names(tree: &mut Spanned<Node>) -> Vec<(usize, String)> {
+        let line = tree.span.line;
         match &mut tree.value {
             Node::Map(entries) => {
-                entries.retain(|(key, _)| key.value != "name");
-                entries.iter_mut().for_each(|(_, value)| remove_names(value));
+                let mut names = Vec::new();
+                entries.to_mut().retain(|(key, value)| match &value.value {
+                    Node::Text(name) if key.value == "name" => {
+                        names.push((line, name.to_string()));
+                        false
+                    }
+                    _ => true,
+                });
+                names.extend(entries.to_mut().iter_mut().flat_map(|(_, value)| take_names(value)));
+                names
             }
-            Node::List(items) => items.iter_mut().for_each(remove_names),
-            _ => {}
+            Node::List(items) => items.to_mut().iter_mut().flat_map(take_names).collect(),
+            _ => Vec::new(),
         }
     }
 
     /// A value as Rust, one line for each entry of a list.
-    fn written(tree: &Spanned<Node>, depth: usize) -> String {
-        let at = |span: Span| format!("({}, {}, {})", span.start, span.end, span.line);
-        let own = at(tree.span);
-        let line = if depth < 3 { format!("\n{}", "    ".repeat(depth + 1)) } else { String::new() };
-        match &tree.value {
-            Node::Bool(flag) => format!("Flag({own}, {flag})"),
-            Node::Text(text) => format!("Text({own}, {text:?})"),
+    fn source_code(tree: &Spanned<Node>, depth: usize) -> String {
+        let at = |span: Span| format!("{}, {}, {}", span.start, span.end, span.line);
+        let line = if depth < 4 { format!("\n{}", "    ".repeat(depth + 1)) } else { String::new() };
+        let value = match &tree.value {
+            Node::Bool(flag) => format!("Bool({flag})"),
+            Node::Text(text) => format!("Text(Borrowed({text:?}))"),
             Node::List(items) => {
-                let items = items.iter().map(|item| format!("{line}{},", written(item, depth + 1)));
-                format!("List({own}, &[{}])", items.collect::<String>())
+                let items = items.iter().map(|item| format!("{line}{},", source_code(item, depth + 1)));
+                format!("List(Borrowed(&[{}]))", items.collect::<String>())
             }
             Node::Map(entries) => {
                 let entries = entries.iter().map(|(key, value)| {
-                    format!("{line}({}, {:?}, {}),", at(key.span), key.value, written(value, depth + 1))
+                    let (own, value) = (at(key.span), source_code(value, depth + 1));
+                    format!("{line}(at!({own}, Borrowed({:?})), {value}),", key.value)
                 });
-                format!("Map({own}, &[{}])", entries.collect::<String>())
+                format!("Map(Borrowed(&[{}]))", entries.collect::<String>())
             }
             other => panic!("packs have no {other:?}"),
-        }
+        };
+        format!("at!({}, {value})", at(tree.span))
     }
 }

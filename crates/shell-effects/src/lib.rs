@@ -40,7 +40,6 @@
 
 mod analysis;
 pub mod apply_patch;
-pub mod glob;
 mod matching;
 mod percent;
 mod programs;
@@ -57,6 +56,7 @@ pub use analysis::directories::normalise;
 pub use analysis::effects::Extent;
 pub use analysis::environment::{Environment, UnknownEnvironment};
 pub use analysis::stream::WORK_TREE;
+pub use conclaude_glob as glob;
 pub use matching::{OptionMatch, PlainCommand};
 pub use percent::percent_decoded;
 pub use programs::action::Subcommand;

@@ -302,7 +302,7 @@ impl<'a> Loader<'a> {
             self.files += 1;
             let (layer, text) = (entry.by.layer, pack.text.to_owned());
             let source = Source { layer, path, text, untrusted: None };
-            let part = Part { source, tree: pack.tree(), config: None };
+            let part = Part { source, tree: pack.tree().clone(), config: None };
             self.parts.extend(if self.only_rules { part.only_rules() } else { Some(part) });
         }
         Ok(())

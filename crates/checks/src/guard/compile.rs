@@ -49,9 +49,9 @@ impl GuardRules {
     ) -> Result<GuardRules, GlobError> {
         let files = |key, list: &Option<Vec<Located<FileRuleConfig>>>| -> Result<FileRules, GlobError> {
             let rules = list.iter().flatten().map(|rule| file_rule(key, rule, sources, home));
-            Ok(FileRules(rules.collect::<Result<_, _>>()?))
+            Ok(FileRules(collect_all(list.as_ref().map_or(0, Vec::len), rules)?))
         };
-        let tools = config.tool_usage_validation.iter().flatten();
+        let tools = config.tool_usage_validation.as_deref().unwrap_or_default();
         let fence = config.worktree_fence.as_ref();
         Ok(GuardRules {
             uneditable: files("uneditableFiles", &config.uneditable_files)?,
@@ -63,7 +63,7 @@ impl GuardRules {
                 config.prevent_update_git_ignored.as_ref(),
                 sources,
             ),
-            tools: tools.map(|rule| tool_rule(rule, sources, home)).collect::<Result<_, _>>()?,
+            tools: collect_all(tools.len(), tools.iter().map(|rule| tool_rule(rule, sources, home)))?,
             worktree_fence: match fence {
                 None => Some(SwitchRule {
                     origin: RuleOrigin { key: "worktreeFence", ..RuleOrigin::default() },
@@ -73,6 +73,18 @@ impl GuardRules {
             },
         })
     }
+}
+
+/// All values or the first error. The number of values is known: a list of hundreds of rules is not moved while it grows.
+fn collect_all<T>(
+    count: usize,
+    values: impl Iterator<Item = Result<T, GlobError>>,
+) -> Result<Vec<T>, GlobError> {
+    let mut all = Vec::with_capacity(count);
+    for value in values {
+        all.push(value?);
+    }
+    Ok(all)
 }
 
 fn file_rule(

@@ -104,7 +104,7 @@ impl TestFile {
         let text = yaml::without_bom(text);
         let mut tree = yaml::read(text).map_err(|error| diagnose::not_yaml(text, path, &error))?;
         if let Node::Map(entries) = &mut tree.value {
-            entries.retain(|(key, _)| !is_free_key(&key.value));
+            entries.to_mut().retain(|(key, _)| !is_free_key(&key.value));
         }
         let explain = |first: Option<&_>| {
             InvalidFile { path, text, tree: &tree, first }.explain_by(schema(), "the file")

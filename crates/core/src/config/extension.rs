@@ -44,7 +44,7 @@ fn insertion(text: &str, entry: &str) -> Option<(usize, String)> {
     let mark = text.len() - plain.len();
     let tree = yaml::read(plain).ok()?;
     let entries = match &tree.value {
-        Node::Map(entries) if !plain.get(tree.span.start..)?.starts_with('{') => entries.as_slice(),
+        Node::Map(entries) if !plain.get(tree.span.start..)?.starts_with('{') => entries.as_ref(),
         Node::Null => &[],
         _ => return None,
     };

@@ -138,9 +138,11 @@ impl OldKey {
 pub fn translate(tree: &mut Spanned<Node>) -> Vec<OldKey> {
     let mut found = Vec::new();
     let Node::Map(sections) = &mut tree.value else { return found };
+    let sections = sections.to_mut();
     rename(sections, KeyPlace::Top, &mut found);
     for (name, section) in sections {
         let Node::Map(entries) = &mut section.value else { continue };
+        let entries = entries.to_mut();
         match name.value.as_ref() {
             "worktreeCreate" => worktree_command(entries, &mut found),
             "preToolUse" => root_message(entries, &mut found),
@@ -173,8 +175,9 @@ fn rename(entries: &mut [MapEntry], at: KeyPlace<'_>, found: &mut Vec<OldKey>) {
 
 fn rules(list: &mut Spanned<Node>, found: &mut Vec<OldKey>) {
     let Node::List(items) = &mut list.value else { return };
-    for item in items {
+    for item in items.to_mut() {
         if let Node::Map(entries) = &mut item.value {
+            let entries = entries.to_mut();
             rename(entries, KeyPlace::Rule, found);
             // Claude Code uses this name.
             let action = entries.iter_mut().find(|(key, _)| key.value == "action");
@@ -193,15 +196,15 @@ fn commands(section: &str, value: &mut Spanned<Node>, found: &mut Vec<OldKey>) {
         by_tool(value, found);
     }
     let lists: Vec<&mut Spanned<Node>> = match &mut value.value {
-        Node::Map(patterns) => patterns.iter_mut().map(|(_, list)| list).collect(),
+        Node::Map(patterns) => patterns.to_mut().iter_mut().map(|(_, list)| list).collect(),
         Node::List(_) => vec![value],
         _ => return,
     };
     for list in lists {
         let Node::List(commands) = &mut list.value else { continue };
-        for command in commands {
+        for command in commands.to_mut() {
             if let Node::Map(entries) = &mut command.value {
-                rename(entries, KeyPlace::Command, found);
+                rename(entries.to_mut(), KeyPlace::Command, found);
             }
         }
     }
@@ -220,9 +223,9 @@ fn by_tool(value: &mut Spanned<Node>, found: &mut Vec<OldKey>) {
         return;
     }
     let mut lists: Vec<MapEntry> = Vec::new();
-    for mut command in std::mem::take(commands) {
+    for mut command in std::mem::take(commands).into_owned() {
         let tool = match &mut command.value {
-            Node::Map(entries) => take_text(entries, "tool"),
+            Node::Map(entries) => take_text(entries.to_mut(), "tool"),
             _ => None,
         };
         if let Some((key, _)) = &tool {
@@ -230,14 +233,14 @@ fn by_tool(value: &mut Spanned<Node>, found: &mut Vec<OldKey>) {
         }
         let pattern = tool.map_or_else(|| at(command.span, "*".into()), |(_, tool)| tool);
         match lists.iter_mut().find(|(key, _)| key.value == pattern.value) {
-            Some((_, Spanned { value: Node::List(list), .. })) => list.push(command),
+            Some((_, Spanned { value: Node::List(list), .. })) => list.to_mut().push(command),
             _ => {
                 let span = command.span;
-                lists.push((pattern, at(span, Node::List(vec![command]))));
+                lists.push((pattern, at(span, Node::List(vec![command].into()))));
             }
         }
     }
-    value.value = Node::Map(lists);
+    value.value = Node::Map(lists.into());
 }
 
 /// Converts `command` and `timeout` of `worktreeCreate` into its one command.
@@ -256,7 +259,7 @@ fn worktree_command(entries: &mut Vec<MapEntry>, found: &mut Vec<OldKey>) {
     let (key, span) = (at(key.span, "commands".into()), value.span);
     // `command: null` is not a command.
     if !matches!(value.value, Node::Null) {
-        entries.push((key, at(span, Node::List(vec![at(span, Node::Map(fields))]))));
+        entries.push((key, at(span, Node::List(vec![at(span, Node::Map(fields.into()))].into()))));
     }
 }
 
@@ -279,7 +282,7 @@ fn root_message(entries: &mut Vec<MapEntry>, found: &mut Vec<OldKey>) {
     };
     message.value = "message".into();
     let fields = vec![(at(key.span, "enabled".into()), at(span, enabled)), (message, text)];
-    entries.push((key, at(span, Node::Map(fields))));
+    entries.push((key, at(span, Node::Map(fields.into()))));
 }
 
 fn old_key(place: KeyPlace<'static>, key: &'static str, span: Span) -> Option<OldKey> {

@@ -67,7 +67,7 @@ impl ConclaudeConfig {
         let event_of = |key: &str| if fields.contains(&key) { None } else { original::event_of(key) };
         let own = entries.iter().filter(|(key, _)| event_of(&key.value).is_none());
         let mut config: ConclaudeConfig = yaml::from_entries(own)?;
-        for (key, value) in entries {
+        for (key, value) in entries.iter() {
             if let Some(event) = event_of(&key.value) {
                 let section = Option::<EventConfig>::deserialize(value)?;
                 config.sections.extend(section.map(|section| (event, section)));
@@ -124,13 +124,13 @@ pub(super) fn may_be_list(event: EventKind) -> bool {
 /// `stop: [{run: x}]` is `stop: {commands: [{run: x}]}`.
 fn expand_lists(tree: &mut Spanned<Node>) {
     let Node::Map(sections) = &mut tree.value else { return };
-    for (key, section) in sections {
+    for (key, section) in sections.to_mut() {
         let event = EventKind::of_section(&key.value);
         if matches!(section.value, Node::List(_)) && event.is_some_and(may_be_list) {
             let span = section.span;
             let list = Spanned { value: std::mem::replace(&mut section.value, Node::Null), span };
             let commands = Spanned { value: Text::from("commands"), span: key.span };
-            section.value = Node::Map(vec![(commands, list)]);
+            section.value = Node::Map(vec![(commands, list)].into());
         }
     }
 }
@@ -144,6 +144,7 @@ fn remove_free_keys(tree: &mut Spanned<Node>) {
     while let Some((node, has_names)) = pending.pop() {
         match &mut node.value {
             Node::Map(entries) => {
+                let entries = entries.to_mut();
                 if !has_names {
                     entries.retain(|(key, _)| !is_free_key(&key.value));
                 }
@@ -152,7 +153,7 @@ fn remove_free_keys(tree: &mut Spanned<Node>) {
                     (value, has_names)
                 }));
             }
-            Node::List(items) => pending.extend(items.iter_mut().map(|item| (item, false))),
+            Node::List(items) => pending.extend(items.to_mut().iter_mut().map(|item| (item, false))),
             _ => {}
         }
     }

@@ -1,6 +1,7 @@
 //! If a file has errors, its valid guards and permission rules still apply, entry by entry. A skipped rule is reported together
 //! with the calls that it might have refused, so that no mistake in a file silently allows anything.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -60,7 +61,7 @@ pub(super) fn salvage(tree: Spanned<Node>) -> Option<SalvagedConfig> {
     let span = tree.span;
     let Node::Map(entries) = tree.value else { return None };
     let mut sieve = Sieve::default();
-    let value = Node::Map(sieve.sections(entries));
+    let value = Node::Map(sieve.sections(entries.into_owned()).into());
     let tree = Spanned { value, span };
     let config = ConclaudeConfig::from_tree(&tree).ok()?;
     Some(SalvagedConfig { config, tree, skipped: sieve.skipped })
@@ -79,15 +80,15 @@ impl Sieve {
             let is_first = !kept.iter().any(|(known, _)| known.value == name);
             let usable = match (name.as_ref(), value.value) {
                 (GUARDS | PERMISSIONS, Node::Map(rules)) if is_first => {
-                    let rules = self.rules(&name, rules);
-                    Some(Spanned { value: Node::Map(rules), span: value.span })
+                    let rules = self.rules(&name, rules.into_owned());
+                    Some(Spanned { value: Node::Map(rules.into()), span: value.span })
                 }
                 (EXTENDS, node) if is_first && node != Node::Null => {
                     self.value(&[&name], &key, Spanned { value: node, ..value })
                 }
                 // A rule of a pack without a switch does what the pack says.
                 (PACKS, Node::Map(packs)) if is_first => {
-                    Some(Spanned { value: Node::Map(switches(packs)), span: value.span })
+                    Some(Spanned { value: Node::Map(switches(packs.into_owned()).into()), span: value.span })
                 }
                 ("notifications" | BUDGET, node) => {
                     let value = Spanned { value: node, ..value };
@@ -128,7 +129,7 @@ impl Sieve {
         if fits(keys, value.clone()) {
             return Some(value);
         }
-        let empty = Spanned { value: Node::List(Vec::new()), span: value.span };
+        let empty = Spanned { value: Node::List(Cow::default()), span: value.span };
         let items = match value.value {
             Node::List(items) if fits(keys, empty) => items,
             node => {
@@ -137,15 +138,15 @@ impl Sieve {
             }
         };
         let mut kept = Vec::new();
-        for item in items {
-            let alone = Spanned { value: Node::List(vec![item.clone()]), span: item.span };
+        for item in items.into_owned() {
+            let alone = Spanned { value: Node::List(vec![item.clone()].into()), span: item.span };
             if fits(keys, alone) {
                 kept.push(item);
             } else {
                 self.skip(keys, &Spanned { value: Text::default(), span: item.span }, &item);
             }
         }
-        let list = Spanned { value: Node::List(kept), span: value.span };
+        let list = Spanned { value: Node::List(kept.into()), span: value.span };
         if fits(keys, list.clone()) {
             return Some(list);
         }
@@ -168,8 +169,8 @@ fn switches(packs: Vec<MapEntry>) -> Vec<MapEntry> {
     for (pack, rules) in packs {
         let Node::Map(entries) = rules.value else { continue };
         let is_valid = |(rule, action): &MapEntry| fits(&[PACKS, &pack.value, &rule.value], action.clone());
-        let entries = entries.into_iter().filter(is_valid).collect();
-        kept.push((pack.clone(), Spanned { value: Node::Map(entries), span: rules.span }));
+        let entries: Vec<MapEntry> = entries.into_owned().into_iter().filter(is_valid).collect();
+        kept.push((pack.clone(), Spanned { value: Node::Map(entries.into()), span: rules.span }));
     }
     kept.retain(|(pack, rules)| fits(&[PACKS, &pack.value], rules.clone()));
     kept
@@ -180,7 +181,7 @@ fn fits(keys: &[&str], value: Spanned<Node>) -> bool {
     let tree = keys.iter().rev().fold(value, |inner, key| {
         let span = inner.span;
         let key = Spanned { value: Text::Owned((*key).to_owned()), span };
-        Spanned { value: Node::Map(vec![(key, inner)]), span }
+        Spanned { value: Node::Map(vec![(key, inner)].into()), span }
     });
     ConclaudeConfig::from_tree(&tree).is_ok()
 }
@@ -282,12 +283,12 @@ fn misplaced(section: &str, value: &Spanned<Node>) -> Option<GuardedCalls> {
     while let Some(node) = pending.pop() {
         match &node.value {
             Node::Map(entries) => {
-                for (key, value) in entries {
+                for (key, value) in entries.iter() {
                     found = together(found, calls_in_text(&key.value));
                     pending.push(value);
                 }
             }
-            Node::List(items) => pending.extend(items),
+            Node::List(items) => pending.extend(items.iter()),
             _ => {}
         }
     }

@@ -113,8 +113,8 @@ impl Builder {
     fn end(&mut self, end: Span) -> Result<(), SyntaxError> {
         let Some(OpenNode { span, anchor, content }) = self.open.pop() else { return Ok(()) };
         let value = match content {
-            OpenContent::List(items) => Node::List(items),
-            OpenContent::Map { entries, .. } => Node::Map(merge(entries)?),
+            OpenContent::List(items) => Node::List(items.into()),
+            OpenContent::Map { entries, .. } => Node::Map(merge(entries)?.into()),
         };
         self.value(Spanned { value, span: Span { end: end.end, ..span } }, anchor)
     }
@@ -233,14 +233,14 @@ fn merge(entries: Vec<MapEntry>) -> Result<Vec<MapEntry>, SyntaxError> {
     let mut known: HashSet<Text> = own.iter().map(|(key, _)| key.value.clone()).collect();
     for (_, node) in merges {
         let sources = match node.value {
-            Node::List(items) => items,
+            Node::List(items) => items.into_owned(),
             _ => vec![node],
         };
         for source in sources {
             let Node::Map(inherited) = source.value else {
                 return Err(fail("`<<` merges only mappings", source.span));
             };
-            own.extend(inherited.into_iter().filter(|(key, _)| known.insert(key.value.clone())));
+            own.extend(inherited.into_owned().into_iter().filter(|(key, _)| known.insert(key.value.clone())));
         }
     }
     Ok(own)

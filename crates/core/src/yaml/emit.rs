@@ -182,7 +182,8 @@ mod tests {
             text.clone().prop_map(|text| Node::Text(text.into())),
         ];
         leaf.prop_recursive(4, 24, 4, move |inner| {
-            let list = prop::collection::vec(inner.clone().prop_map(at_nowhere), 0..4).prop_map(Node::List);
+            let list = prop::collection::vec(inner.clone().prop_map(at_nowhere), 0..4)
+                .prop_map(|items| Node::List(items.into()));
             let entries = prop::collection::btree_map(text.clone(), inner, 0..4);
             // `<<` as a key merges.
             let map = entries.prop_map(|entries| {

@@ -18,7 +18,8 @@ pub struct Span {
     pub end: usize,
     /// Counted from 1.
     pub line: usize,
-    /// The index of the config's file; 0 if there is only one.
+    /// The index of the config's file; 0 if there is only one. What is inside an item of a list is from the file of that item,
+    /// whatever it says here.
     pub source: usize,
 }
 
@@ -39,43 +40,110 @@ pub struct Spanned<T> {
 }
 
 impl Spanned<Node> {
-    /// Sets the file of all values.
+    /// Sets the file of all values, down to the items of lists: what is inside an item of a pack is a part of the program.
     pub fn set_source(&mut self, source: usize) {
         let mut pending = if source == 0 { Vec::new() } else { vec![self] };
         while let Some(node) = pending.pop() {
             node.span.source = source;
             match &mut node.value {
-                Node::Map(entries) => pending.extend(entries.iter_mut().map(|(key, value)| {
+                Node::Map(entries) => pending.extend(entries.to_mut().iter_mut().map(|(key, value)| {
                     key.span.source = source;
                     value
                 })),
-                Node::List(items) => pending.extend(items),
+                Node::List(items) => items.to_mut().iter_mut().for_each(|item| item.span.source = source),
                 _ => {}
             }
         }
     }
 
+    /// A copy in which the spans of all values name their file.
+    #[must_use]
+    pub fn with_sources(&self) -> Spanned<Node> {
+        Position::of(self).copy()
+    }
+
     pub fn remove(&mut self, key: &str) {
-        if let Node::Map(entries) = &mut self.value {
-            entries.retain(|(own, _)| own.value != key);
+        if self.value_of(key).is_some()
+            && let Node::Map(entries) = &mut self.value
+        {
+            entries.to_mut().retain(|(own, _)| own.value != key);
         }
     }
 
+    /// The entries of a mapping, otherwise none.
+    pub fn entries(&self) -> &[MapEntry] {
+        if let Node::Map(entries) = &self.value { entries } else { &[] }
+    }
+
+    /// The items of a list, otherwise none.
+    pub fn items(&self) -> &[Spanned<Node>] {
+        if let Node::List(items) = &self.value { items } else { &[] }
+    }
+
     pub fn value_of(&self, key: &str) -> Option<&Spanned<Node>> {
-        let Node::Map(entries) = &self.value else { return None };
-        entries.iter().find(|(own, _)| own.value == key).map(|(_, value)| value)
+        self.entries().iter().find(|(own, _)| own.value == key).map(|(_, value)| value)
     }
 
     /// The entry of a list below this key.
     pub fn entry(&self, key: &str, index: usize) -> Option<&Spanned<Node>> {
-        match &self.value_of(key)?.value {
-            Node::List(items) => items.get(index),
-            _ => None,
-        }
+        self.value_of(key)?.items().get(index)
     }
 }
 
-/// From a file, or a part of the program.
+/// A value on the way down a tree, with its file.
+#[derive(Clone, Copy)]
+pub struct Position<'a> {
+    pub node: &'a Spanned<Node>,
+    /// The file of the item of a list that it is in.
+    item_source: Option<usize>,
+}
+
+impl<'a> Position<'a> {
+    pub fn of(root: &'a Spanned<Node>) -> Position<'a> {
+        Position { node: root, item_source: None }
+    }
+
+    pub fn span(self) -> Span {
+        self.located(self.node.span)
+    }
+
+    fn located(self, span: Span) -> Span {
+        Span { source: self.item_source.unwrap_or(span.source), ..span }
+    }
+
+    /// The entries of a mapping, otherwise none.
+    pub fn entries(self) -> impl Iterator<Item = (Spanned<&'a str>, Position<'a>)> {
+        self.node.entries().iter().map(move |(key, value)| {
+            let key = Spanned { value: key.value.as_ref(), span: self.located(key.span) };
+            (key, Position { node: value, ..self })
+        })
+    }
+
+    /// The items of a list, otherwise none.
+    pub fn items(self) -> impl Iterator<Item = Position<'a>> {
+        self.node.items().iter().map(move |item| {
+            let source = self.item_source.unwrap_or(item.span.source);
+            Position { node: item, item_source: Some(source) }
+        })
+    }
+
+    fn copy(self) -> Spanned<Node> {
+        let value = match &self.node.value {
+            Node::Map(entries) => {
+                let keys = entries.iter().map(|(key, _)| key.value.clone());
+                let entry = |(text, (key, value)): (Text, (Spanned<&str>, Position<'_>))| {
+                    (Spanned { value: text, span: key.span }, value.copy())
+                };
+                Node::Map(keys.zip(self.entries()).map(entry).collect())
+            }
+            Node::List(_) => Node::List(self.items().map(Position::copy).collect()),
+            plain => plain.clone(),
+        };
+        Spanned { value, span: self.span() }
+    }
+}
+
+/// From a file, or a part of the program. So are lists and mappings: the packs are built into the program as trees.
 pub type Text = Cow<'static, str>;
 
 /// A key of a mapping with its value.
@@ -89,9 +157,9 @@ pub enum Node {
     Int(i128),
     Float(f64),
     Text(Text),
-    List(Vec<Spanned<Node>>),
+    List(Cow<'static, [Spanned<Node>]>),
     /// In the order of the file, with both entries of a duplicate key.
-    Map(Vec<MapEntry>),
+    Map(Cow<'static, [MapEntry]>),
 }
 
 impl Node {

@@ -43,7 +43,7 @@ pub(super) fn ignored_first(loaded: &LoadedConfig, found: &mut Vec<Remark>) {
     for (index, source) in loaded.origins.sources().iter().enumerate() {
         let Ok(tree) = yaml::read_source(&source.text, index) else { continue };
         let Node::Map(sections) = &tree.value else { continue };
-        for (name, section) in sections {
+        for (name, section) in sections.iter() {
             let Node::Map(entries) = &section.value else { continue };
             let first = entries.iter().find(|(key, value)| {
                 key.value == "match" && matches!(&value.value, Node::Text(word) if word == "first")

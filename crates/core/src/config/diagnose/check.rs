@@ -128,7 +128,7 @@ impl<'a> SchemaCheck<'a> {
         self.limit(node, schema, what);
         let is_unique = schema.get("uniqueItems") == Some(&Value::Bool(true));
         let mut seen = HashMap::new();
-        for item in items {
+        for item in items.iter() {
             self.value(item, item_of(schema), what);
             if let Node::Text(text) = &item.value
                 && is_unique
@@ -148,7 +148,7 @@ impl<'a> SchemaCheck<'a> {
         let Node::Map(entries) = &node.value else { return };
         self.limit(node, schema, what);
         let mut seen = HashMap::new();
-        for (key, value) in entries {
+        for (key, value) in entries.iter() {
             if let Some(line) = seen.insert(&key.value, key.span.line) {
                 self.add(Problem {
                     span: key.span.first_line(self.text),
@@ -290,7 +290,7 @@ impl<'a> SchemaCheck<'a> {
         if !entries.iter().any(is_hook) {
             return;
         }
-        for (key, value) in entries {
+        for (key, value) in entries.iter() {
             if NOT_FOR_HOOKS.contains(&key.value.as_ref()) && value.value != Node::Null {
                 self.add(Problem {
                     span: key.span.first_line(self.text),

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::config::{Origins, Source};
 use crate::text::{pictured, revealed};
-use crate::yaml::{Node, Span};
+use crate::yaml::{Node, Position, Span};
 
 /// Longer lines are cut: a line of a megabyte takes long to render, and nobody reads it.
 const MAX_LINE_BYTES: usize = 2_000;
@@ -216,24 +216,21 @@ impl Remark {
 
 /// The key of a value, or the value itself if it is plain.
 fn span_of(origins: &Origins, keys: &[String]) -> Option<Span> {
-    let mut node = origins.tree();
-    let mut span = node.span;
+    let mut position = Position::of(origins.tree());
+    let mut span = position.span();
     for key in keys {
-        match &node.value {
-            Node::Map(entries) => {
-                let (own, value) = entries.iter().find(|(own, _)| own.value == *key)?;
-                span =
-                    if matches!(value.value, Node::Map(_) | Node::List(_)) { own.span } else { value.span };
-                node = value;
+        match &position.node.value {
+            Node::Map(_) => {
+                let (own, value) = position.entries().find(|(own, _)| own.value == key)?;
+                let is_plain = !matches!(value.node.value, Node::Map(_) | Node::List(_));
+                span = if is_plain { value.span() } else { own.span };
+                position = value;
             }
             // A plain list of commands is the list of `*`.
             Node::List(_) if key == "*" => {}
-            Node::List(items) => {
-                node = items.get(key.parse::<usize>().ok()?)?;
-                span = match &node.value {
-                    Node::Map(entries) => entries.first().map_or(node.span, |(key, _)| key.span),
-                    _ => node.span,
-                };
+            Node::List(_) => {
+                position = position.items().nth(key.parse().ok()?)?;
+                span = position.entries().next().map_or(position.span(), |(key, _)| key.span);
             }
             _ => return None,
         }

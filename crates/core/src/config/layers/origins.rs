@@ -11,7 +11,7 @@ use super::{Layer, PACK, Source, file_name};
 use crate::config::trust::{self, TELEMETRY, TrustedSetting};
 use crate::config::{ConclaudeConfig, EventConfig, Patterns, TelemetryConfig};
 use crate::packs;
-use crate::yaml::{Node, Span, Spanned, Text};
+use crate::yaml::{Node, Position, Span, Spanned, Text};
 
 /// The origins of config values.
 #[derive(Clone, Debug, Default)]
@@ -129,21 +129,21 @@ impl Origins {
         let merged = trusted.reduce(|outer, inner| self.merged(outer, inner, vec![TELEMETRY.into()]));
         self.tree.remove(TELEMETRY);
         if let (Some(merged), Node::Map(entries)) = (merged, &mut self.tree.value) {
-            entries.push((Spanned { value: TELEMETRY.into(), span: merged.span }, merged));
+            entries.to_mut().push((Spanned { value: TELEMETRY.into(), span: merged.span }, merged));
         }
     }
 
     /// The section `telemetry`, without untrusted files.
     #[must_use]
     pub fn telemetry(&self) -> Option<TelemetryConfig> {
-        Option::deserialize(self.node(&[TELEMETRY])?).ok().flatten()
+        Option::deserialize(self.tree.value_of(TELEMETRY)?).ok().flatten()
     }
 
     /// The origin of a value, named by its keys and indices: `["preToolUse", "uneditableFiles", "0"]`. If several files fill a
     /// map or list, the first of them.
     #[must_use]
     pub fn of(&self, keys: &[&str]) -> Option<Origin<'_>> {
-        self.at(self.node(keys)?.span)
+        self.at(self.find(keys)?.span())
     }
 
     /// The name of the file and the line of a value.
@@ -165,14 +165,13 @@ impl Origins {
         if self.sources.iter().all(|source| source.untrusted.is_none()) {
             return None;
         }
-        let mut pending = vec![self.node(keys)?];
-        while let Some(node) = pending.pop() {
-            let source = self.sources.get(node.span.source);
-            match &node.value {
-                Node::Map(entries) => pending.extend(entries.iter().map(|(_, value)| value)),
-                Node::List(items) => pending.extend(items),
+        let mut pending = vec![self.find(keys)?];
+        while let Some(position) = pending.pop() {
+            match &position.node.value {
+                Node::Map(_) => pending.extend(position.entries().map(|(_, value)| value)),
+                Node::List(_) => pending.extend(position.items()),
                 _ => {
-                    if let Some(why) = source.and_then(|source| source.untrusted.as_deref()) {
+                    if let Some(why) = self.untrusted_source(position.span().source) {
                         return Some(why);
                     }
                 }
@@ -204,12 +203,12 @@ impl Origins {
         trust::SETTINGS.iter().filter_map(|setting| Some((setting.name, untrusted(setting)?))).collect()
     }
 
-    fn node(&self, keys: &[&str]) -> Option<&Spanned<Node>> {
-        keys.iter().try_fold(&self.tree, |node, key| match &node.value {
-            Node::Map(entries) => entries.iter().find(|(own, _)| own.value == *key).map(|(_, value)| value),
+    fn find(&self, keys: &[&str]) -> Option<Position<'_>> {
+        keys.iter().try_fold(Position::of(&self.tree), |position, key| match &position.node.value {
+            Node::Map(_) => position.entries().find(|(own, _)| own.value == *key).map(|(_, value)| value),
             // A plain list of commands is that of `*`.
-            Node::List(_) if *key == "*" => Some(node),
-            Node::List(items) => items.get(key.parse::<usize>().ok()?),
+            Node::List(_) if *key == "*" => Some(position),
+            Node::List(_) => position.items().nth(key.parse().ok()?),
             _ => None,
         })
     }

@@ -30,9 +30,9 @@ pub enum IdleSwitch<'a> {
 pub(super) fn of_file(tree: &Spanned<Node>, layer: Layer) -> Vec<PackSwitch> {
     let Some(Spanned { value: Node::Map(packs), .. }) = tree.value_of(PACKS) else { return Vec::new() };
     let mut found = Vec::new();
-    for (pack, rules) in packs {
+    for (pack, rules) in packs.iter() {
         let Node::Map(rules) = &rules.value else { continue };
-        for (rule, value) in rules {
+        for (rule, value) in rules.iter() {
             let Node::Text(word) = &value.value else { continue };
             if let Some(action) = RuleAction::named(word) {
                 let (pack, rule) = (pack.value.clone(), rule.value.clone());
@@ -81,11 +81,11 @@ pub(super) fn apply(tree: &mut Spanned<Node>, sources: &[Source], switches: &[Pa
     let Some(Node::Map(guards)) = entry_mut(tree, "preToolUse").map(|guards| &mut guards.value) else {
         return;
     };
-    for (key, list) in guards {
+    for (key, list) in guards.to_mut() {
         if let Node::List(rules) = &mut list.value
             && GUARD_KEYS.iter().any(|guard| guard.name == key.value)
         {
-            rules.retain_mut(|rule| is_kept(rule, sources, switches));
+            rules.to_mut().retain_mut(|rule| is_kept(rule, sources, switches));
         }
     }
 }
@@ -105,6 +105,7 @@ fn is_kept(rule: &mut Spanned<Node>, sources: &[Source], switches: &[PackSwitch]
     }
     let action = Spanned { value: Node::Text(switch.action.as_str().into()), span: switch.span };
     if let Node::Map(entries) = &mut rule.value {
+        let entries = entries.to_mut();
         entries.retain(|(key, _)| key.value != "action");
         entries.push((Spanned { value: "action".into(), span: switch.span }, action));
     }
@@ -120,5 +121,5 @@ fn text<'a>(node: &'a Spanned<Node>, key: &str) -> Option<&'a str> {
 
 fn entry_mut<'a>(node: &'a mut Spanned<Node>, key: &str) -> Option<&'a mut Spanned<Node>> {
     let Node::Map(entries) = &mut node.value else { return None };
-    entries.iter_mut().find(|(own, _): &&mut MapEntry| own.value == key).map(|(_, value)| value)
+    entries.to_mut().iter_mut().find(|(own, _): &&mut MapEntry| own.value == key).map(|(_, value)| value)
 }

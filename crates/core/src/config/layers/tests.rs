@@ -197,3 +197,50 @@ fn an_untrusted_endpoint_does_not_displace_the_users() {
     assert!(!origins.telemetry().unwrap().exports_output());
     assert_eq!(origins.untrusted_rules(), [("telemetry", "not trusted")]);
 }
+
+#[test]
+fn a_value_inside_a_rule_has_the_file_of_the_rule() {
+    let pack = crate::packs::find("lockfiles").unwrap();
+    let source = Source {
+        layer: Layer::Project,
+        path: PathBuf::from("pack:lockfiles"),
+        text: pack.text.to_owned(),
+        untrusted: None,
+    };
+    let of_pack = Part { source, tree: pack.tree().clone(), config: None };
+    let project = part(
+        Layer::Project,
+        "project",
+        "preToolUse: {uneditableFiles: [x, {pattern: y, message: m}]}\nstop: {commands: [{run: a}]}\n",
+    );
+    let user = part(Layer::User, "user", "maxBlocks: 5\n");
+    let MergedConfig { mut origins, errors, .. } = merge(vec![user, of_pack, project], Patterns::All);
+    assert!(errors.is_empty(), "{errors:?}");
+    let rules = |origins: &Origins, key: &str| {
+        let mut found = Vec::new();
+        for index in 0..100 {
+            let index = index.to_string();
+            found
+                .extend(origins.of(&["preToolUse", "uneditableFiles", &index, key]).map(|at| at.to_string()));
+        }
+        found
+    };
+    let messages = rules(&origins, "message");
+    let (own, of_pack): (Vec<_>, Vec<_>) = messages.iter().partition(|at| at.starts_with("project:"));
+    assert_eq!(own, ["project:1"]);
+    assert!(!of_pack.is_empty() && of_pack.iter().all(|at| at.starts_with("pack:lockfiles:")), "{of_pack:?}");
+    let copy = origins.tree().with_sources();
+    let list = copy.value_of("preToolUse").and_then(|guards| guards.value_of("uneditableFiles")).unwrap();
+    for rule in list.items() {
+        assert!(rule.entries().iter().all(|(key, value)| {
+            key.span.source == rule.span.source && value.span.source == rule.span.source
+        }));
+    }
+    assert!(list.items().iter().any(|rule| rule.span.source == 1));
+    origins.check_trust(|source| {
+        if source.path.as_os_str() == "project" { Some("not trusted".to_owned()) } else { None }
+    });
+    assert_eq!(origins.untrusted(&["stop", "commands", "*", "0", "run"]), Some("not trusted"));
+    let trusted = |index: &str| origins.untrusted(&["preToolUse", "uneditableFiles", index, "message"]);
+    assert_eq!(trusted("0"), None, "a rule of the pack");
+}

@@ -29,12 +29,13 @@ impl TreeMerger<'_> {
         let inner = as_commands(inner, &outer, &self.keys);
         match (outer.value, inner.value) {
             (outer, Node::Null) => Spanned { value: outer, span },
-            (Node::Map(entries), Node::Map(more)) if !is_one_value(&self.keys) => {
-                Spanned { value: Node::Map(self.entries(entries, more)), span }
-            }
+            (Node::Map(entries), Node::Map(more)) if !is_one_value(&self.keys) => Spanned {
+                value: Node::Map(self.entries(entries.into_owned(), more.into_owned()).into()),
+                span,
+            },
             (Node::List(items), Node::List(more)) if !is_one_value(&self.keys) => {
                 let (mut items, more) = if first_decides(&self.keys) { (more, items) } else { (items, more) };
-                items.extend(more);
+                items.to_mut().extend(more.into_owned());
                 Spanned { value: Node::List(items), span }
             }
             (_, value) => Spanned { value, span: inner.span },
@@ -208,5 +209,5 @@ fn as_commands(node: Spanned<Node>, other: &Spanned<Node>, keys: &[Text]) -> Spa
     }
     let span = node.span;
     let key = Spanned { value: "*".into(), span };
-    Spanned { value: Node::Map(vec![(key, node)]), span }
+    Spanned { value: Node::Map(vec![(key, node)].into()), span }
 }

@@ -4,6 +4,15 @@
 //! In a path, `**` crosses `/` if it is a whole part: it follows a `/` or starts the pattern, and a `/` follows it or it ends the
 //! pattern. Braces do not change that: `{src/**,x}` and `src/{**,x}/y` cross, `src/**.rs` and `src/{**,x}.rs` do not. Elsewhere
 //! `**` is `*`.
+//!
+//! ```
+//! use conclaude_glob::{Glob, GlobKind};
+//!
+//! let glob = Glob::new("src/**/*.{rs,toml}", GlobKind::Path)?;
+//! assert_eq!(glob.matches("src/a/b.rs"), Some(true));
+//! assert_eq!(glob.matches("a/b.rs"), Some(false));
+//! # Ok::<(), conclaude_glob::GlobError>(())
+//! ```
 
 use std::sync::{Arc, OnceLock};
 

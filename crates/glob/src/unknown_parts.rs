@@ -165,7 +165,7 @@ fn fill(states: &mut States, program: &[Instruction], hole: Hole) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::glob::{Glob, GlobKind};
+    use crate::{Glob, GlobKind};
 
     fn could(pattern: &str, parts: &[Part<'_>]) -> bool {
         Glob::new(pattern, GlobKind::Name).unwrap().could_match(parts)
