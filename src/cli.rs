@@ -316,7 +316,12 @@ fn fail(what: &str) -> Exit {
 }
 
 fn root() -> io::Result<Root> {
-    Ok(Root::find(Environment::of_process().project_dir.as_deref(), &std::env::current_dir()?))
+    Ok(Root::find(project_dir().as_deref(), &std::env::current_dir()?))
+}
+
+/// The project's folder, if Claude Code names it to what it starts.
+fn project_dir() -> Option<PathBuf> {
+    Environment::of_process().project_dir
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use anyhow::bail;
 use serde_json::{Map, Value, json};
 
 use super::out::Out;
-use super::{root, rule_enforcement};
+use super::{project_dir, root, rule_enforcement};
 use conclaude_checks::enforce::RuleEnforcement;
 use conclaude_core::config::{GUARD_KEYS, GuardSubject, Origins, Patterns};
 use conclaude_core::exit::Exit;
@@ -15,7 +15,6 @@ use conclaude_core::packs::PackRule;
 use conclaude_core::rule;
 use conclaude_core::text::visible;
 use conclaude_core::yaml::{self, Node, Spanned};
-use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::scope::session_folder;
 use conclaude_store::load::{self, LoadedConfig};
 use conclaude_store::root::Root;
@@ -92,7 +91,7 @@ fn enforced(root: &Root, loaded: &LoadedConfig, key: Option<&str>) -> anyhow::Re
     if !is_shown {
         return Ok(None);
     }
-    let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
+    let project = session_folder(project_dir(), &root.folder)?;
     let Some(compiled) = rule_enforcement::compiled(root, &project, loaded) else { return Ok(None) };
     let compiled = compiled?;
     let not_written = rule_enforcement::not_written(&project, &compiled);

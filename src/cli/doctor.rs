@@ -7,11 +7,11 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::cli::out::{Out, Paint};
+use crate::cli::project_dir;
 use conclaude_core::config::{ConclaudeConfig, Patterns};
 use conclaude_core::dialect::{Dialect, claude};
 use conclaude_core::exit::Exit;
 use conclaude_core::text::count;
-use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::agents;
 use conclaude_engine::install::registration::{self, ScopeSettings, locations};
 use conclaude_engine::install::scope::{Scope, session_folder};
@@ -123,7 +123,7 @@ impl Installation {
     fn here() -> io::Result<Installation> {
         let root = crate::cli::root()?;
         let loaded = load::all(&root, Patterns::All);
-        let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
+        let project = session_folder(project_dir(), &root.folder)?;
         let settings_files = registration::current(&project);
         let agents = agents::names(&project, Scope::Project);
         Ok(Installation { root, project, loaded, settings_files, agents })

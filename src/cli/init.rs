@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use clap::Args;
 
 use super::clients::ClientArgs;
-use super::{diff, install};
+use super::{diff, install, project_dir};
 use crate::cli::install::ScopeArgs;
 use crate::cli::out::Out;
 use conclaude_core::config::{ConclaudeConfig, Patterns, TEST_FILES};
@@ -15,7 +15,6 @@ use conclaude_core::dialect::claude::layout;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
 use conclaude_core::text::count;
-use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::change::Change;
 use conclaude_engine::install::scope::{Scope, SettingsTarget};
 use conclaude_engine::install::settings::ORIGINAL;
@@ -247,7 +246,7 @@ fn report_agents(folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
 
 /// The project's folder. A config further up belongs to a larger project.
 fn project() -> io::Result<PathBuf> {
-    let start = match Environment::of_process().project_dir {
+    let start = match project_dir() {
         Some(folder) => folder,
         None => std::env::current_dir()?,
     };

@@ -7,13 +7,12 @@ use anyhow::anyhow;
 use clap::Args;
 
 use super::clients::ClientArgs;
-use super::{diff, root};
+use super::{diff, project_dir, root};
 use crate::cli::out::Out;
 use conclaude_core::config::{ConclaudeConfig, Patterns};
 use conclaude_core::event::RegistrationRule;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
-use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::change::Change;
 use conclaude_engine::install::duplicates::{self, Duplicate};
 use conclaude_engine::install::import::{self, Fate};
@@ -78,7 +77,7 @@ pub(super) fn install(request: &InstallRequest) -> anyhow::Result<Exit> {
     // Either all of them can be changed, or none is.
     let mut changes = Vec::new();
     for client in clients {
-        let project = session_folder_of(client, Environment::of_process().project_dir, &root.folder)?;
+        let project = session_folder_of(client, project_dir(), &root.folder)?;
         changes.push(Change::of(SettingsTarget { client, scope }, &project, &config)?);
     }
     let mut out = Out::stdout();
@@ -118,7 +117,7 @@ pub(super) fn install(request: &InstallRequest) -> anyhow::Result<Exit> {
 
 /// Other facts that matter in sessions of Claude Code.
 fn report_on_claude(out: &mut Out<'_>, scope: Scope, root: &Root) -> io::Result<()> {
-    let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
+    let project = session_folder(project_dir(), &root.folder)?;
     beyond(out, scope, root, &project)?;
     let effective = load::all(root, Patterns::All).config;
     warn_of_duplicates(out, &duplicates::duplicates(&project, &effective), &effective)?;

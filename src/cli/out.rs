@@ -14,7 +14,7 @@ use conclaude_core::text::{escaped_json, is_plain, printable, printable_untagged
 const BUFFER_BYTES: usize = 64 << 10;
 
 thread_local! {
-    /// Whether the text that is now being formatted is ours. `Display` has no other way to tell this to the writer.
+    /// Whether the text that is now being formatted is ours. It cannot be passed: `Display` has no other way to tell it to the writer.
     static IS_OURS: Cell<bool> = const { Cell::new(false) };
 }
 

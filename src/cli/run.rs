@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{anyhow, bail};
 
 use crate::cli::out::{ColouredText, Out};
+use crate::cli::project_dir;
 use conclaude_core::agent::MAIN;
 use conclaude_core::config::{self, ConfigError, Origins, Patterns, TRUST_IT};
 use conclaude_core::dialect::{self, claude};
@@ -13,7 +14,7 @@ use conclaude_core::event::{ALL, EventKind};
 use conclaude_core::exit::Exit;
 use conclaude_core::file_pattern::{FilePattern, Location};
 use conclaude_core::text::nearest;
-use conclaude_engine::hooks::{self, Environment};
+use conclaude_engine::hooks;
 use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::session_folder;
 use conclaude_os::git::{self, FileSelection};
@@ -142,7 +143,7 @@ fn events(request: &RunRequest, loaded: &LoadedConfig) -> anyhow::Result<Vec<Eve
 /// Whether the files of the config may run, under the rule of hooks: if only the user's own registration calls us, untrusted
 /// files may not.
 fn checked_origins(root: &Root, origins: &Origins) -> io::Result<Origins> {
-    let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
+    let project = session_folder(project_dir(), &root.folder)?;
     let mut origins = origins.clone();
     if registration::asks_for_trust(&registration::current(&project)) {
         origins.check_trust(load::why_untrusted);

@@ -142,3 +142,29 @@ pub fn programs(name: &str) -> impl Iterator<Item = PathBuf> {
     let folders: Vec<PathBuf> = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
     folders.into_iter().map(move |folder| folder.join(name)).filter(|path| files::is_program(path))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(pairs: &[(&str, &str)]) -> Variables {
+        Variables(pairs.iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+
+    #[test]
+    fn a_blank_value_is_set_and_is_no_value() {
+        let variables = variables(&[("A", " "), ("B", ""), ("C", " c")]);
+        assert!(variables.is_set("A") && variables.is_set("B") && !variables.is_set("D"));
+        assert_eq!(
+            (variables.get("A"), variables.value("A"), variables.value("C")),
+            (Some(" "), None, Some(" c"))
+        );
+        assert_eq!((variables.path("B"), variables.path("C")), (None, Some(Path::new(" c"))));
+        assert_eq!(variables.names().collect::<Vec<_>>(), ["A", "B", "C"]);
+    }
+
+    #[test]
+    fn values_are_not_printed() {
+        assert_eq!(format!("{:?}", variables(&[("KEY", "secret")])), "Variables(1)");
+    }
+}

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::cli::out::Out;
-use crate::cli::root;
+use crate::cli::{project_dir, root};
 use conclaude_checks::des::call::GatedCall;
 use conclaude_checks::des::protected::is_protected;
 use conclaude_checks::des::record::{self, PhaseChange, PhaseUpdate, RecordError};
@@ -18,7 +18,6 @@ use conclaude_core::config::{AuditConfig, ConclaudeConfig, Origins, Patterns, TR
 use conclaude_core::dialect::claude::variables;
 use conclaude_core::text::clean_line;
 use conclaude_engine::enforced_session;
-use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::session_folder;
 use conclaude_os::budget::Budget;
@@ -140,7 +139,7 @@ impl DesProject {
 
     /// Commands of the config run under the same conditions as at a stop: not in an untrusted project.
     pub(super) fn require_trust(&self) -> anyhow::Result<()> {
-        let project = session_folder(Environment::of_process().project_dir, &self.root.folder)?;
+        let project = session_folder(project_dir(), &self.root.folder)?;
         if !registration::asks_for_trust(&registration::current(&project)) {
             return Ok(());
         }

@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::probe::Arrival;
 use super::{Check, Installation, short};
+use crate::cli::project_dir;
 use conclaude_core::dialect::hook_settings::{HookEntry, TrustFile};
 use conclaude_core::dialect::{self, Dialect, claude};
 use conclaude_core::text::{clean_line, count};
-use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::registration::{self, ScopeSettings};
 use conclaude_engine::install::scope::{Scope, SettingsTarget, session_folder_of};
 use conclaude_engine::install::settings::{self, CommandLine, Registration};
@@ -29,8 +29,7 @@ pub(super) struct ClientReport {
 pub(super) fn all(installation: &Installation) -> io::Result<ClientReport> {
     let mut report = ClientReport::default();
     for client in dialect::ALL {
-        let project =
-            session_folder_of(client, Environment::of_process().project_dir, &installation.root.folder)?;
+        let project = session_folder_of(client, project_dir(), &installation.root.folder)?;
         let files = registration::current_of(client, &project);
         let is_registered = !registration::locations(&files).is_empty();
         let is_named = installation.is_named(client);

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 
 use crate::cli::out::Out;
-use crate::cli::{diff, root, rule_enforcement};
+use crate::cli::{diff, project_dir, root, rule_enforcement};
 use conclaude_core::config::Patterns;
 use conclaude_core::dialect::claude::sandbox::SettingsEntry;
 use conclaude_core::exit::Exit;
-use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::enforcement::{self, EnforceChange, EnforcedConfig, EnforcedSettings};
 use conclaude_engine::install::local_file::Exclusion;
 use conclaude_engine::install::registration;
@@ -76,7 +75,7 @@ pub(super) fn install(dry_run: bool) -> anyhow::Result<Exit> {
 
 fn here() -> anyhow::Result<(Root, PathBuf)> {
     let root = root()?;
-    let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
+    let project = session_folder(project_dir(), &root.folder)?;
     Ok((root, project))
 }
 

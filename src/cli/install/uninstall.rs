@@ -7,13 +7,12 @@ use clap::Args;
 
 use super::{InstallRequest, enforce};
 use crate::cli::out::Out;
-use crate::cli::{diff, root};
+use crate::cli::{diff, project_dir, root};
 use conclaude_core::config::{Patterns, TEST_FILES};
 use conclaude_core::dialect;
 use conclaude_core::dialect::claude::layout::LOCAL_SETTINGS;
 use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
-use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::change::{Removal, RemovedCopies};
 use conclaude_engine::install::enforcement::EnforcedSettings;
 use conclaude_engine::install::purge::Leftovers;
@@ -45,7 +44,7 @@ pub(in crate::cli) fn uninstall(request: &UninstallRequest) -> anyhow::Result<Ex
     // Either all of them can be changed, or none is.
     let mut uninstallations = Vec::new();
     for client in clients {
-        let project = session_folder_of(client, Environment::of_process().project_dir, &root.folder)?;
+        let project = session_folder_of(client, project_dir(), &root.folder)?;
         let target = SettingsTarget { client, scope };
         let removal = Removal::of(target, &project)?;
         uninstallations.push(Uninstallation { removal, target, root: &root, project });
@@ -54,7 +53,7 @@ pub(in crate::cli) fn uninstall(request: &UninstallRequest) -> anyhow::Result<Ex
     for uninstallation in &uninstallations {
         uninstallation.run(&mut out, dry_run, purge)?;
     }
-    let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
+    let project = session_folder(project_dir(), &root.folder)?;
     let leftovers = Leftovers::of(&root.folder, &project);
     if purge {
         enforce::remove(&mut out, &root, &project, dry_run)?;
@@ -171,7 +170,7 @@ fn remove(out: &mut Out<'_>, leftovers: &Leftovers, dry_run: bool) -> anyhow::Re
 fn stays(out: &mut Out<'_>, root: &Root, project: &Path, leftovers: &Leftovers) -> io::Result<()> {
     let usual = load::all(root, Patterns::All).config.clients();
     for client in dialect::ALL {
-        let project = session_folder_of(client, Environment::of_process().project_dir, &root.folder)?;
+        let project = session_folder_of(client, project_dir(), &root.folder)?;
         let found = registration::current_of(client, &project);
         for file in registration::locations(&found) {
             let (path, flags) = (file.path.display(), file.target().flags(&usual));

@@ -1,6 +1,7 @@
 //! Claude Code: how its payload becomes an event, and how a result becomes exit code, stdout and stderr.
 
 use super::agents::AgentFacts;
+use super::hook_settings::{HookConditions, HookSettings, HookTimeouts, UserSettings};
 use super::tool::McpSpelling;
 use super::{Answer, AskSupport, Dialect, LogLines, ProjectFolder};
 use crate::decide::HookResult;
@@ -20,7 +21,6 @@ pub mod prompt;
 mod render;
 pub mod sample;
 pub mod sandbox;
-mod settings;
 pub mod tags;
 pub mod tools;
 pub mod transcript;
@@ -49,7 +49,27 @@ pub const DIALECT: Dialect = Dialect {
     types_unseen: false,
     log: LogLines::Always,
     render: |reply| render(reply.called, reply.result, reply.log_lines),
-    settings: settings::SETTINGS,
+    settings: SETTINGS,
+};
+
+/// Where hooks are registered.
+const SETTINGS: HookSettings = HookSettings {
+    project: layout::SETTINGS,
+    local: Some(layout::LOCAL_SETTINGS),
+    user: UserSettings {
+        variable: Some(variables::CONFIG_DIR),
+        folder: layout::FOLDER,
+        file: layout::USER_SETTINGS,
+    },
+    others: &[],
+    version: None,
+    timeouts: HookTimeouts::OfEvents,
+    review: None,
+    folder_trust: None,
+    runs_claudes: false,
+    is_form_known: true,
+    is_enforcing: true,
+    conditions: HookConditions::NONE,
 };
 
 /// Reads and checks the payload of the event that was called.

@@ -180,7 +180,7 @@ pub struct Record {
     /// The commands that ran.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<CommandRecord>,
-    /// Rules that gave context or allowed the call.
+    /// Rules that gave context, allowed the call or made Claude continue.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub applied: Vec<AppliedRule>,
     /// Commands and steps that applied and did not run.
@@ -221,7 +221,7 @@ pub struct CommandRecord {
     pub started: String,
     /// How long it ran, in milliseconds.
     pub duration_ms: u64,
-    /// The effect of that end: `pass`, `warn` or `block`.
+    /// The verdict on the command: `pass`, `warn` or `block`.
     pub verdict: String,
     /// It was terminated at its timeout.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -263,7 +263,7 @@ pub fn remove_output(record: &mut Value) -> bool {
     is_removed
 }
 
-/// A rule that gave something, allowed the call, or made Claude go on.
+/// A rule that gave context, allowed the call, or made Claude continue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AppliedRule {
     /// What it did.

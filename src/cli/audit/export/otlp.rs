@@ -7,10 +7,10 @@ use anyhow::{anyhow, bail};
 
 use super::super::filter::FilterArgs;
 use crate::cli::out::{LiteralText, Out};
+use crate::cli::project_dir;
 use conclaude_core::config::{ConclaudeConfig, Endpoint, Patterns, PriceTable, Signal};
 use conclaude_core::exit::Exit;
 use conclaude_core::text::{clean_line, count};
-use conclaude_engine::hooks::Environment;
 use conclaude_engine::install::registration;
 use conclaude_engine::install::scope::session_folder;
 use conclaude_os::budget::Budget;
@@ -153,7 +153,7 @@ fn warn_of_headers(why: &str, config: &ConclaudeConfig) {
 }
 
 pub(super) fn runs_unasked(root: &Root) -> bool {
-    let project = session_folder(Environment::of_process().project_dir, &root.folder);
+    let project = session_folder(project_dir(), &root.folder);
     project.is_ok_and(|project| registration::runs_unasked(&registration::current(&project)))
 }
 
