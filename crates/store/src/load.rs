@@ -185,7 +185,7 @@ impl<'a> Loader<'a> {
 
     fn draft(&mut self, path: &Path, text: &str) {
         let (path, text) = (path.to_owned(), text.to_owned());
-        self.add(Source { layer: Layer::Project, path, text, untrusted: None });
+        self.add(Source { layer: Layer::Project, path, text: text.into(), untrusted: None });
     }
 
     fn users_own(&mut self) {
@@ -205,7 +205,7 @@ impl<'a> Loader<'a> {
     fn required(&mut self, layer: Layer, path: PathBuf) {
         self.extended.clear();
         match self.read(&path) {
-            Ok(text) => self.add(Source { layer, path, text, untrusted: None }),
+            Ok(text) => self.add(Source { layer, path, text: text.into(), untrusted: None }),
             Err(error) => {
                 // A file that the user did not agree to has no rules of this project.
                 if !error.is_untrusted() {
@@ -300,7 +300,7 @@ impl<'a> Loader<'a> {
         let path = PathBuf::from(format!("{PACK}{}", pack.name));
         if self.is_new(&path) {
             self.files += 1;
-            let (layer, text) = (entry.by.layer, pack.text.to_owned());
+            let (layer, text) = (entry.by.layer, pack.text.into());
             let source = Source { layer, path, text, untrusted: None };
             let part = Part { source, tree: pack.tree().clone(), config: None };
             self.parts.extend(if self.only_rules { part.only_rules() } else { Some(part) });
@@ -329,7 +329,7 @@ impl<'a> Loader<'a> {
             let help = format!("paths are relative to {}", folder.display());
             self.lose(entry, format!("`{name}` cannot be used"), &error.summary(), help)
         })?;
-        Ok(Source { layer, path: own, text, untrusted: None })
+        Ok(Source { layer, path: own, text: text.into(), untrusted: None })
     }
 
     /// Whether a file is part of the project. Other files may be anything that the user can read.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::parse::tree;
 use super::salvage::{UnusableRules, calls_in_text, salvage};
 use super::{ConclaudeConfig, ConfigError, Patterns};
-use crate::yaml::{Node, Spanned};
+use crate::yaml::{Node, Spanned, Text};
 
 mod origins;
 mod switches;
@@ -43,7 +43,7 @@ pub struct Source {
     pub layer: Layer,
     /// `pack:name` for a pack.
     pub path: PathBuf,
-    pub text: String,
+    pub text: Text,
     /// Why nothing in it may run.
     pub untrusted: Option<String>,
 }

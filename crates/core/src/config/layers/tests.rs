@@ -4,7 +4,7 @@ use super::*;
 
 fn part(layer: Layer, name: &str, text: &str) -> Part {
     let path = PathBuf::from(name);
-    let source = Source { layer, path, text: text.to_owned(), untrusted: None };
+    let source = Source { layer, path, text: text.to_owned().into(), untrusted: None };
     let PartResult { part, error, .. } = Part::read(source, Patterns::All);
     assert_eq!(error, None);
     part.unwrap()
@@ -204,7 +204,7 @@ fn a_value_inside_a_rule_has_the_file_of_the_rule() {
     let source = Source {
         layer: Layer::Project,
         path: PathBuf::from("pack:lockfiles"),
-        text: pack.text.to_owned(),
+        text: pack.text.into(),
         untrusted: None,
     };
     let of_pack = Part { source, tree: pack.tree().clone(), config: None };
