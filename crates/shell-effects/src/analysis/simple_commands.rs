@@ -3,6 +3,7 @@
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::as_code;
 use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::program_words::may_be_empty;
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
 use crate::analysis::state::State;
 use crate::analysis::stream::{RedirectionEffects, Stream};
@@ -33,11 +34,15 @@ fn names_unknown(word: &Field) -> bool {
         && !word.text.get(..known).unwrap_or_default().contains('=')
 }
 
-/// Whether it is `exec` without a command, possibly after `builtin` or `command`: its redirections stay.
+/// Whether it is `exec` without a command, possibly after `builtin` or `command`: its redirections stay. Words that may be empty may
+/// be anywhere.
 fn is_bare_exec(fields: &[Field]) -> bool {
+    let words: Vec<Field> = fields.iter().filter(|field| !may_be_empty(field)).cloned().collect();
     let is_before = |field: &&Field| matches!(field.text.as_str(), "builtin" | "command" | "-p" | "--");
-    let mut words = fields.iter().skip_while(is_before);
-    words.next().is_some_and(|field| field.text == "exec") && words.next().is_none()
+    let before = words.iter().take_while(is_before).count();
+    let Some((exec, rest)) = words.get(before..).and_then(<[Field]>::split_first) else { return false };
+    let Some(program) = table::by_name("exec") else { return false };
+    exec.text == "exec" && arguments::parse_up_to(program.options, rest, true).1 == rest.len()
 }
 
 impl Analyzer<'_> {
@@ -103,6 +108,11 @@ impl Analyzer<'_> {
             return OpenRedirections::default();
         }
         self.opened(redirected.opened);
+        let input = if fields.iter().any(may_be_empty) {
+            input.map(|input| self.scope.input.clone().or(input))
+        } else {
+            input
+        };
         OpenRedirections { to_file: redirected.to_file, input }
     }
 
