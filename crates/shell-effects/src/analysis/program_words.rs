@@ -62,6 +62,17 @@ impl Analyzer<'_> {
         }
     }
 
+    /// A word at the end of a program's options may be empty. Then more options may follow: `exec $x -a NAME COMMAND`.
+    pub(super) fn options_after_empty_words(&mut self, fields: &[Field], end: usize, command: usize) {
+        let Some((before, rest)) = fields.split_at_checked(end) else { return };
+        let count = rest.iter().take_while(|field| may_be_empty(field)).count();
+        let after = rest.get(count..).unwrap_or_default();
+        if count > 0 && after.first().is_some_and(|field| field.is_literal() && field.text.starts_with('-')) {
+            let fields: Vec<Field> = before.iter().chain(after).cloned().collect();
+            self.perhaps(command, &fields);
+        }
+    }
+
     /// An unknown value at the start of the program's name may be empty: `${x}git push`.
     pub(super) fn after_empty_start(&mut self, fields: &[Field], command: usize) {
         let Some((first, rest)) = fields.split_first() else { return };

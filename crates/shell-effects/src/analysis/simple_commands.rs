@@ -298,6 +298,9 @@ impl Analyzer<'_> {
                 let words = fields.get(1..).unwrap_or_default();
                 let (arguments, length) =
                     arguments::parse_up_to(program.options, words, program.ends_at_operand);
+                if program.ends_at_operand {
+                    self.options_after_empty_words(fields, length + 1, command);
+                }
                 self.files_of_flags(program.options, &arguments, command);
                 let rest = words.get(length..).unwrap_or_default();
                 let directories = arguments.directories(program.options);
