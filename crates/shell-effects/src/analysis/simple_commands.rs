@@ -92,7 +92,9 @@ impl Analyzer<'_> {
         let had_inputs = self.streams.has_inputs;
         self.streams.has_inputs |= redirected.opens_input;
         let input = redirected.input.take();
+        let mut outer = Stream::Nothing;
         if let Some(input) = &input {
+            outer = self.scope.input.clone();
             self.set_input(input.clone());
             self.scope.input_file = redirected.input_file.take();
         }
@@ -108,11 +110,8 @@ impl Analyzer<'_> {
             return OpenRedirections::default();
         }
         self.opened(redirected.opened);
-        let input = if fields.iter().any(may_be_empty) {
-            input.map(|input| self.scope.input.clone().or(input))
-        } else {
-            input
-        };
+        let is_certain = !fields.iter().any(may_be_empty);
+        let input = input.map(|input| if is_certain { input } else { outer.or(input) });
         OpenRedirections { to_file: redirected.to_file, input }
     }
 
