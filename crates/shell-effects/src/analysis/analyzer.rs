@@ -63,6 +63,8 @@ pub(super) struct Scope {
     pub(super) input_file: Option<Field>,
     /// The file of the script that is about to run.
     pub(super) script_file: Option<Field>,
+    /// The name that `exec -a` gives a program.
+    pub(super) called: Option<Field>,
     /// The command runs only if these files are missing.
     pub(super) missing: Vec<String>,
     /// How many redirections to a file surround the command.
@@ -144,6 +146,7 @@ impl<'a> Analyzer<'a> {
                 input: Stream::Inherited,
                 input_file: None,
                 script_file: None,
+                called: None,
                 missing: Vec::new(),
                 redirected: 0,
                 inside: 0,
@@ -396,6 +399,16 @@ impl Analyzer<'_> {
         }
     }
 
+    /// Runs a program under another name, if one is given: `exec -a NAME`.
+    pub(crate) fn called(&mut self, name: Option<&Field>, run: impl FnOnce(&mut Self)) {
+        self.with(|analyzer| &mut analyzer.scope.called, name.cloned(), run);
+    }
+
+    /// The name that `exec -a` gives a program.
+    pub(crate) fn given_name(&self) -> Option<&Field> {
+        self.scope.called.as_ref()
+    }
+
     /// Runs something in a new shell with these arguments.
     pub(crate) fn new_shell(&mut self, positional: Vec<Field>, run: impl FnOnce(&mut Self)) {
         self.subshell(|analyzer| {
@@ -420,7 +433,7 @@ impl Analyzer<'_> {
     }
 
     /// Runs something in each of several ways, from the same state. Afterwards, one of them has happened.
-    pub(super) fn one_of<T>(&mut self, ways: impl IntoIterator<Item = T>, mut run: impl FnMut(&mut Self, T)) {
+    pub(crate) fn one_of<T>(&mut self, ways: impl IntoIterator<Item = T>, mut run: impl FnMut(&mut Self, T)) {
         let mut ways = ways.into_iter();
         let Some(first) = ways.next() else { return };
         let start = self.state.clone();

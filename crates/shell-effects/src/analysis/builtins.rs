@@ -428,8 +428,6 @@ pub(crate) fn set(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 /// `shift` and `shift COUNT`.
 pub(crate) fn shift(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let count = call.fields.get(1).map_or(Some(1), |field| field.text.parse::<usize>().ok());
-    analyzer.state.positional = match (&analyzer.state.positional, count) {
-        (Some(fields), Some(count)) => Some(Rc::new(fields.iter().skip(count).cloned().collect())),
-        _ => None,
-    };
+    let arguments = count.and_then(|count| analyzer.state.arguments_after(count));
+    analyzer.state.positional = arguments.map(Rc::new);
 }

@@ -37,6 +37,7 @@ impl Analyzer<'_> {
                 None => self.doubt(Doubt::TooMany("variables of make")),
             }
         }
+        let text = inline_calls::with_joined_lines(interpreter, &text).unwrap_or(text);
         self.inline_code_with(interpreter, text, Vec::new());
     }
 

@@ -18,6 +18,18 @@ impl Analyzer<'_> {
         program.is_some_and(|program| program.builtin.declares_locals)
     }
 
+    /// Runs a command that is given by its words in this shell, after another word. Its variables stay if it declares some.
+    pub(crate) fn run_here(&mut self, command: usize, fields: &[Field]) {
+        let declares = self.declares(fields);
+        if declares {
+            self.declared_attributes(fields);
+        }
+        self.wrap(command, |analyzer| analyzer.run_fields(fields));
+        if declares {
+            self.export(fields, &[]);
+        }
+    }
+
     /// The attributes that a declaration gives: `-i` makes values arithmetic, `-l`, `-u` and `-c` change their case.
     pub(crate) fn declared_attributes(&mut self, fields: &[Field]) {
         let options = fields.iter().skip(1).take_while(|field| field.text.starts_with(['-', '+']));

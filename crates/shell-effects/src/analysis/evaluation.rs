@@ -99,16 +99,16 @@ impl Analyzer<'_> {
 
     /// The known values of a variable or an argument.
     fn literal_values(&self, name: &str) -> Vec<String> {
+        let arguments: Vec<Field>;
         let values: &[Field] = match self.state.get(name) {
             Some(Value::Options(values)) => values.as_slice(),
             Some(Value::Array(values)) => values,
             Some(Value::Unknown) => &[],
-            None => match (&self.state.positional, name.parse::<usize>()) {
-                (Some(fields), Ok(index)) => {
-                    index.checked_sub(1).and_then(|at| fields.get(at)).map_or(&[], std::slice::from_ref)
-                }
-                _ => &[],
-            },
+            None => {
+                let index = name.parse::<usize>().ok();
+                arguments = index.and_then(|index| self.state.arguments_at(index)).unwrap_or_default();
+                &arguments
+            }
         };
         values.iter().filter(|value| value.is_literal()).map(|value| value.text.clone()).collect()
     }

@@ -77,6 +77,15 @@ impl Field {
         }
     }
 
+    /// Whether it may be several words, or none: an unquoted value, or a pattern.
+    pub(crate) fn may_be_several(&self) -> bool {
+        match self.kind {
+            FieldKind::Literal => false,
+            FieldKind::Glob | FieldKind::Tree => true,
+            FieldKind::Unknown => self.holes.iter().any(|(_, quoting)| *quoting == Quoting::Bare),
+        }
+    }
+
     /// The text in quotes, as a word for a shell.
     pub(crate) fn quoted(&self) -> String {
         crate::quoted(&self.shown())

@@ -193,10 +193,14 @@ impl Analyzer<'_> {
             Err(_) => fields.len().checked_add_signed(start)?,
         };
         let length = match length {
-            Some(length) => usize::try_from(length.ok()?).ok()?,
-            None => fields.len(),
+            Some(length) if !fields.iter().any(Field::may_be_several) => {
+                usize::try_from(length.ok()?).ok()?
+            }
+            _ => fields.len(),
         };
-        Some(fields.iter().skip(skipped).take(length).cloned().collect())
+        let mut found = self.state.arguments_after(skipped)?;
+        found.truncate(length);
+        Some(found)
     }
 
     /// `${name:=word}`, if the variable may be unset or empty.
@@ -273,13 +277,13 @@ impl Analyzer<'_> {
     }
 
     /// `$1` and following.
-    fn positional(&self, index: usize) -> ParameterValue {
-        match (&self.state.positional, index.checked_sub(1)) {
-            (Some(fields), Some(index)) => {
-                ParameterValue::Fields(fields.get(index).cloned().into_iter().collect())
-            }
-            _ => ParameterValue::Unknown,
+    fn positional(&mut self, index: usize) -> ParameterValue {
+        let Some(fields) = self.state.arguments_at(index) else { return ParameterValue::Unknown };
+        if fields.len() < 2 {
+            return ParameterValue::Fields(fields);
         }
+        let picked = self.combinations.pick(&index.to_string(), fields.len());
+        one_or_unknown(picked.and_then(|picked| fields.into_iter().nth(picked)))
     }
 
     fn unassigned(&self, name: &str, assigning: bool) -> ParameterValue {

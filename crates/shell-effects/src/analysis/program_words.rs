@@ -8,6 +8,13 @@ use crate::analysis::script_files::WrittenCode;
 use crate::analysis::stream::Stream;
 use crate::programs::table;
 
+/// Whether a word is a value without quotes, which may be empty: then there is no word.
+pub(super) fn may_be_empty(field: &Field) -> bool {
+    is_wholly_unknown(field)
+        && !field.holes.is_empty()
+        && field.holes.iter().all(|(_, quoting)| *quoting == Quoting::Bare)
+}
+
 impl Analyzer<'_> {
     /// A program of git with the name of its subcommand: `/usr/lib/git-core/git-push`.
     pub(super) fn dashed_git(&mut self, first: &Field, fields: &[Field]) {
@@ -48,15 +55,21 @@ impl Analyzer<'_> {
 
     /// Unknown unquoted words may be empty. Then the rest is the command.
     pub(super) fn after_empty_words(&mut self, fields: &[Field], command: usize) {
-        let may_be_empty = |field: &&Field| {
-            is_wholly_unknown(field)
-                && !field.holes.is_empty()
-                && field.holes.iter().all(|(_, quoting)| *quoting == Quoting::Bare)
-        };
-        let count = fields.iter().take_while(may_be_empty).count();
+        let count = fields.iter().take_while(|field| may_be_empty(field)).count();
         let rest = fields.get(count..).unwrap_or_default();
         if count > 0 && rest.first().is_some_and(Field::is_literal) {
             self.perhaps(command, rest);
+        }
+    }
+
+    /// A word at the end of a program's options may be empty. Then more options may follow: `exec $x -a NAME COMMAND`.
+    pub(super) fn options_after_empty_words(&mut self, fields: &[Field], end: usize, command: usize) {
+        let Some((before, rest)) = fields.split_at_checked(end) else { return };
+        let count = rest.iter().take_while(|field| may_be_empty(field)).count();
+        let after = rest.get(count..).unwrap_or_default();
+        if count > 0 && after.first().is_some_and(|field| field.is_literal() && field.text.starts_with('-')) {
+            let fields: Vec<Field> = before.iter().chain(after).cloned().collect();
+            self.perhaps(command, &fields);
         }
     }
 
@@ -78,7 +91,7 @@ impl Analyzer<'_> {
         let run = |analyzer: &mut Self| {
             analyzer.one_of([true, false], |analyzer, is_it| {
                 if is_it {
-                    analyzer.wrap(command, |analyzer| analyzer.run_fields(fields));
+                    analyzer.run_here(command, fields);
                 }
             });
         };

@@ -3,6 +3,7 @@
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::as_code;
 use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::program_words::may_be_empty;
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
 use crate::analysis::state::State;
 use crate::analysis::stream::{RedirectionEffects, Stream};
@@ -33,11 +34,15 @@ fn names_unknown(word: &Field) -> bool {
         && !word.text.get(..known).unwrap_or_default().contains('=')
 }
 
-/// Whether it is `exec` without a command, possibly after `builtin` or `command`: its redirections stay.
+/// Whether it is `exec` without a command, possibly after `builtin` or `command`: its redirections stay. Words that may be empty may
+/// be anywhere.
 fn is_bare_exec(fields: &[Field]) -> bool {
+    let words: Vec<Field> = fields.iter().filter(|field| !may_be_empty(field)).cloned().collect();
     let is_before = |field: &&Field| matches!(field.text.as_str(), "builtin" | "command" | "-p" | "--");
-    let mut words = fields.iter().skip_while(is_before);
-    words.next().is_some_and(|field| field.text == "exec") && words.next().is_none()
+    let before = words.iter().take_while(is_before).count();
+    let Some((exec, rest)) = words.get(before..).and_then(<[Field]>::split_first) else { return false };
+    let Some(program) = table::by_name("exec") else { return false };
+    exec.text == "exec" && arguments::parse_up_to(program.options, rest, true).1 == rest.len()
 }
 
 impl Analyzer<'_> {
@@ -87,7 +92,9 @@ impl Analyzer<'_> {
         let had_inputs = self.streams.has_inputs;
         self.streams.has_inputs |= redirected.opens_input;
         let input = redirected.input.take();
+        let mut outer = Stream::Nothing;
         if let Some(input) = &input {
+            outer = self.scope.input.clone();
             self.set_input(input.clone());
             self.scope.input_file = redirected.input_file.take();
         }
@@ -103,6 +110,8 @@ impl Analyzer<'_> {
             return OpenRedirections::default();
         }
         self.opened(redirected.opened);
+        let is_certain = !fields.iter().any(may_be_empty);
+        let input = input.map(|input| if is_certain { input } else { outer.or(input) });
         OpenRedirections { to_file: redirected.to_file, input }
     }
 
@@ -288,6 +297,9 @@ impl Analyzer<'_> {
                 let words = fields.get(1..).unwrap_or_default();
                 let (arguments, length) =
                     arguments::parse_up_to(program.options, words, program.ends_at_operand);
+                if program.ends_at_operand {
+                    self.options_after_empty_words(fields, length + 1, command);
+                }
                 self.files_of_flags(program.options, &arguments, command);
                 let rest = words.get(length..).unwrap_or_default();
                 let directories = arguments.directories(program.options);

@@ -12,7 +12,7 @@ use crate::analysis::disk::Disk;
 use crate::analysis::exports::Exports;
 use crate::analysis::field::Field;
 use crate::analysis::shell_options::ShellOptions;
-use crate::analysis::variables::{Value, Variables};
+use crate::analysis::variables::{Alternatives, Value, Variables};
 
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct State {
@@ -71,6 +71,25 @@ impl State {
     pub(crate) fn set(&mut self, name: &str, value: Value) {
         let is_unsteady = self.options.is_unsteady(name);
         self.variables.set(name, if is_unsteady { Value::Unknown } else { value });
+    }
+
+    /// What `$index` may be, if that is known. After a word that may be several words or none, a known one may have any position.
+    pub(crate) fn arguments_at(&self, index: usize) -> Option<Vec<Field>> {
+        let fields = self.positional.as_ref()?;
+        let at = index.checked_sub(1)?;
+        let unsure = fields.iter().position(Field::may_be_several).filter(|unsure| *unsure <= at);
+        let others = unsure.map_or(&[][..], |unsure| fields.get(unsure..).unwrap_or_default());
+        let is_beyond = at >= fields.len();
+        let found = fields.get(at).into_iter();
+        let others = others.iter().filter(|other| is_beyond || other.is_literal());
+        Some(found.chain(others).cloned().collect::<Alternatives<Field>>().as_slice().to_vec())
+    }
+
+    /// The arguments after the first ones. Words that may be several ones, or none, may be among them.
+    pub(crate) fn arguments_after(&self, skipped: usize) -> Option<Vec<Field>> {
+        let fields = self.positional.as_ref()?;
+        let stays = |(at, field): &(usize, &Field)| *at >= skipped || field.may_be_several();
+        Some(fields.iter().enumerate().filter(stays).map(|(_, field)| field.clone()).collect())
     }
 
     /// The possible current directories.

@@ -80,6 +80,17 @@ impl Stream {
         }
     }
 
+    /// Either this or another one.
+    pub(crate) fn or(self, other: Stream) -> Stream {
+        match (self, other) {
+            (one, other) if one == other => one,
+            (Stream::Nothing | Stream::Inherited, other) | (other, Stream::Nothing | Stream::Inherited) => {
+                other
+            }
+            _ => Stream::Unknown,
+        }
+    }
+
     /// It may not be printed at all, or more than once.
     pub(crate) fn blur(&mut self) {
         if let Stream::Text(printed) = self {

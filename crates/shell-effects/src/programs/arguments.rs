@@ -155,6 +155,15 @@ pub(crate) fn parse(flags: &str, fields: &[Field]) -> Arguments {
 
 /// Like `parse`, but it stops at the first operand if `leading`. Also returns how many words were read.
 pub(crate) fn parse_up_to(flags: &str, fields: &[Field], leading: bool) -> (Arguments, usize) {
+    read(flags, fields, leading, &[])
+}
+
+/// The arguments up to the first operand, or the first of these flags. Also returns how many words were read.
+pub(crate) fn parse_up_to_flag(flags: &str, fields: &[Field], last: &[&str]) -> (Arguments, usize) {
+    read(flags, fields, true, last)
+}
+
+fn read(flags: &str, fields: &[Field], leading: bool, last: &[&str]) -> (Arguments, usize) {
     let mut found = Arguments::default();
     let mut at = 0;
     let mut only_operands = false;
@@ -173,6 +182,10 @@ pub(crate) fn parse_up_to(flags: &str, fields: &[Field], leading: bool) -> (Argu
             found.operands.push(field.clone());
         }
         at += 1;
+        let is_last = |(flag, _): &(String, _)| last.contains(&flag.as_str());
+        if found.flags.last().is_some_and(is_last) {
+            break;
+        }
     }
     (found, at.min(fields.len()))
 }
@@ -193,7 +206,8 @@ fn long(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments)
         found.flags.push((full_name(flags, &name).to_owned(), Some(field.with(value))));
         return false;
     }
-    let name = full_name(flags, &field.text);
+    let name = without_unknown_parts(field, &field.text);
+    let name = full_name(flags, &name);
     let value = if value_form(flags, name) == ValueForm::Next { next } else { None };
     found.flags.push((name.to_owned(), value.cloned()));
     value.is_some()
@@ -220,7 +234,8 @@ fn short(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments
         found.flags.push((name.to_owned(), Some(field.with(value))));
         return false;
     }
-    let chars = field.text.char_indices().skip(1);
+    let is_known = |(at, _): &(usize, char)| field.holes.iter().all(|(hole, _)| !hole.contains(at));
+    let chars = field.text.char_indices().skip(1).filter(is_known);
     for (at, c) in chars {
         let name = format!("-{c}");
         let rest = field.text.get(at + c.len_utf8()..).unwrap_or_default();

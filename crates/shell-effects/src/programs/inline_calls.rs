@@ -23,7 +23,7 @@ use crate::{Access, Doubt};
 pub(crate) use crate::programs::inline_calls::candidates::piped_name;
 pub use crate::programs::inline_calls::computed::written_patterns;
 pub(crate) use crate::programs::inline_calls::computed::{computed, is_whole_tree};
-pub(crate) use crate::programs::inline_calls::notations::with_make_variables;
+pub(crate) use crate::programs::inline_calls::notations::{with_joined_lines, with_make_variables};
 pub(crate) use crate::programs::inline_calls::text_arguments::{joined_texts, json_values};
 
 /// Further calls of one code are not looked at, which is a doubt.

@@ -9,7 +9,7 @@ use crate::analysis::variables::Value;
 use crate::programs::action::Output;
 use crate::programs::arguments::Call;
 use crate::programs::name_printers;
-use crate::programs::program::{AssignedVariables, Control, Program, nothing, special, wraps};
+use crate::programs::program::{AssignedVariables, Control, Program, nothing, special};
 use crate::programs::wrappers;
 use crate::syntax::quotes::decoded;
 
@@ -40,8 +40,8 @@ pub(crate) const SHELL: &[Program] = &[
     special(&["type"], "", which).keeps_paths(),
     special(&["builtin", "jobs"], "", wrappers::in_this_shell).ends_at_operand().keeps_paths(),
     special(&["command"], "", wrappers::command).ends_at_operand().keeps_paths(),
-    wraps(&["exec"], "-a=", 0),
-    wraps(&["time"], "-f= -o=w --format= --output=w", 0),
+    special(&["exec"], "-a=", wrappers::exec).ends_at_operand(),
+    special(&["time"], "-f= -o=w --format= --output=w", wrappers::in_this_shell).ends_at_operand(),
     special(&["unset"], "", builtins::unset).output(Output::Nothing).evaluates(),
     special(&["break", "continue"], "", builtins::leave_loop).controls(Control::Always),
     special(&["exit"], "", builtins::leave_shell).output(Output::Nothing),

@@ -49,21 +49,29 @@ pub(super) fn shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 /// `bash -c CODE ZERO ARGUMENTS`.
 fn command_string(analyzer: &mut Analyzer<'_>, call: &Call<'_>, options: &Arguments, rest: &[Field]) {
     let Some((code, arguments)) = rest.split_first() else { return };
-    let zero = arguments.first().map(|zero| Rc::new(zero.clone()));
-    let positional: Vec<Field> = arguments.iter().skip(1).cloned().collect();
+    let zero = arguments.first();
+    // A word that may be several words, or none, may be `$1` too.
+    let skipped = usize::from(zero.is_some_and(|zero| !zero.may_be_several()));
+    let positional: Vec<Field> = arguments.iter().skip(skipped).cloned().collect();
+    // Without a word for it, the name of the shell is `$0`.
+    let names = if skipped == 0 { [call.fields.first(), analyzer.given_name()] } else { [None, None] };
+    let zeros: Vec<Field> = zero.into_iter().chain(names.into_iter().flatten()).cloned().collect();
     let switched: Vec<String> = options.values(&["-O"]).map(|option| option.text.clone()).collect();
     let exports_all =
         options.has(&["-a"]) || options.values(&["-o"]).any(|option| option.text == "allexport");
-    analyzer.new_shell(positional, |analyzer| {
-        analyzer.state.exports.all = exports_all;
-        analyzer.state.zero = zero;
-        for names in analyzer.state.exports.variables().clone().iter() {
-            let names = names.strip_prefix("BASHOPTS=").unwrap_or_default();
-            names.split(':').for_each(|name| analyzer.state.options.switch_on(name));
-        }
-        switched.iter().for_each(|name| analyzer.state.options.switch_on(name));
-        analyzer.code(code, call.name);
-    });
+    let run = |analyzer: &mut Analyzer<'_>, zero: Field| {
+        analyzer.new_shell(positional.clone(), |analyzer| {
+            analyzer.state.exports.all = exports_all;
+            analyzer.state.zero = Some(Rc::new(zero));
+            for names in analyzer.state.exports.variables().clone().iter() {
+                let names = names.strip_prefix("BASHOPTS=").unwrap_or_default();
+                names.split(':').for_each(|name| analyzer.state.options.switch_on(name));
+            }
+            switched.iter().for_each(|name| analyzer.state.options.switch_on(name));
+            analyzer.code(code, call.name);
+        })
+    };
+    analyzer.one_of(zeros, run);
 }
 
 /// Shells whose options hold code: `fish -c CODE`, and `fish -C CODE SCRIPT`, which runs both.

@@ -131,6 +131,11 @@ fn agent(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     wrapper(analyzer, call, 0);
 }
 
+/// `exec -a NAME COMMAND`.
+pub(crate) fn exec(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    analyzer.called(call.arguments.value(&["-a"]), |analyzer| wrapper(analyzer, call, 0));
+}
+
 /// The directory of `systemd-run -p WorkingDirectory=…`.
 fn working(property: &Field) -> Option<Field> {
     property.text.strip_prefix("WorkingDirectory=").map(|directory| property.with(directory))
@@ -182,16 +187,9 @@ fn architecture(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     wrapped(analyzer, call, &[], rest.get(length..).unwrap_or_default());
 }
 
-/// `builtin` and `command`: the shell runs the command itself, so its changes stay.
+/// `builtin`, `command` and `time`: the shell runs the command itself, so its changes stay.
 pub(crate) fn in_this_shell(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let declares = analyzer.declares(call.rest);
-    if declares {
-        analyzer.declared_attributes(call.rest);
-    }
-    analyzer.wrap(call.command, |analyzer| analyzer.run_fields(call.rest));
-    if declares {
-        analyzer.export(call.rest, &[]);
-    }
+    analyzer.run_here(call.command, call.rest);
 }
 
 /// `command`: with `-v` it only says where a program is.
@@ -217,19 +215,18 @@ fn is_assignment(field: &Field) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
+/// The option of `env` whose value becomes several words.
+const SPLIT: &[&str] = &["-S", "--split-string"];
+
+/// `env OPTIONS NAME=VALUE COMMAND`.
 fn env(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let arguments = &call.arguments;
+    let words = call.fields.get(1..).unwrap_or_default();
+    let (arguments, length) = arguments::parse_up_to_flag(call.program.options, words, SPLIT);
     // `-` alone is `-i`.
-    let rest = without_dash(call.rest);
-    if let Some(text) = arguments.value(&["-S", "--split-string"])
-        && text.is_literal()
-    {
-        // Its parts replace it, including options.
-        let mut words: Vec<Field> = call.fields.first().cloned().into_iter().collect();
-        words.extend(split_string(&text.text));
-        words.extend(rest.iter().cloned());
+    let rest = without_dash(words.get(length..).unwrap_or_default());
+    if let Some(text) = arguments.value(SPLIT) {
         return analyzer.in_directory(arguments.value(&["-C", "--chdir"]), |analyzer| {
-            analyzer.wrap(call.command, |analyzer| analyzer.run_fields(&words));
+            split_command(analyzer, call, text, rest);
         });
     }
     // Any name may be set, such as that of a function.
@@ -242,12 +239,24 @@ fn env(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         if let Some(directory) = arguments.value(&["-C", "--chdir"]) {
             analyzer.state.directories.enter(directory);
         }
-        match arguments.value(&["-S", "--split-string"]) {
-            Some(code) => analyzer.code(code, "env"),
-            None => analyzer.wrap(call.command, |analyzer| analyzer.run_fields(rest)),
-        }
+        analyzer.called(arguments.value(&["-a", "--argv0"]), |analyzer| {
+            analyzer.wrap(call.command, |analyzer| analyzer.run_fields(rest));
+        });
         analyzer.run_variables(&assigned, call.command);
     });
+}
+
+/// `env -S TEXT WORDS`: the parts of the text replace it, including options. The words after it belong to the same command.
+fn split_command(analyzer: &mut Analyzer<'_>, call: &Call<'_>, text: &Field, rest: &[Field]) {
+    let env = call.fields.first().cloned();
+    if text.is_literal() {
+        let words: Vec<Field> =
+            env.into_iter().chain(split_string(&text.text)).chain(rest.iter().cloned()).collect();
+        return analyzer.wrap(call.command, |analyzer| analyzer.run_fields(&words));
+    }
+    let quoted = |field: &Field| if field.is_literal() { field.with(field.quoted()) } else { field.clone() };
+    let words: Vec<Field> = [text.clone()].into_iter().chain(rest.iter().map(quoted)).collect();
+    analyzer.new_shell(Vec::new(), |analyzer| analyzer.code(&stream::joined(&words, " "), "env"));
 }
 
 /// The words of `env -S TEXT`, as far as they are read.

@@ -134,6 +134,11 @@ impl Parser<'_> {
             if self.eat(")") {
                 return Ok(words);
             }
+            let start = self.at;
+            if self.peek() == Some(b'[') {
+                self.index()?;
+                self.at = start;
+            }
             match self.word()? {
                 word if word.is_empty() => return self.error("`)` is missing"),
                 word => words.push(word),

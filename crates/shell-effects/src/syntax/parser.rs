@@ -267,7 +267,7 @@ impl Parser<'_> {
         let mut is_coprocess = false;
         loop {
             self.skip_blanks();
-            if self.eat_reserved("time") {
+            if !self.times_program() && self.eat_reserved("time") {
                 self.skip_blanks();
                 if self.eat_reserved("-p") {
                     self.skip_blanks();
@@ -304,6 +304,14 @@ impl Parser<'_> {
             commands.push(Command { kind, redirects: Vec::new() });
         }
         Ok((commands, negates))
+    }
+
+    /// Whether `time` may be a program: shells without the reserved word pass it options, in quotes too.
+    fn times_program(&self) -> bool {
+        let Some(rest) = after_word(self.rest(), "time") else { return false };
+        let rest = after_word(rest, "-p").unwrap_or(rest);
+        let rest = after_word(rest, "--").unwrap_or(rest);
+        rest.starts_with(['-', '\\', '\'', '"', '$', '`'])
     }
 
     /// The name of a coprocess, which only a compound command has.
@@ -366,4 +374,11 @@ impl Parser<'_> {
         self.at += end;
         rest.get(..end).unwrap_or_default().to_owned()
     }
+}
+
+/// What follows a word and blanks at the start of a text.
+fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    let rest = text.strip_prefix(word)?;
+    let after = rest.trim_start_matches([' ', '\t']);
+    if after.len() < rest.len() { Some(after) } else { None }
 }

@@ -180,7 +180,7 @@ const MAX_INDEX: usize = 1024;
 pub(crate) enum ArrayIndex {
     /// An index up to the `]` at this position, then `=` or `+=`.
     Closed(usize),
-    /// Like `Closed`, but the index has blanks or operators.
+    /// It may be an index with blanks or operators. Bash reads them as a part of the word, even if no assignment follows.
     Ambiguous,
     /// It is not an assignment.
     None,
@@ -192,9 +192,12 @@ pub(crate) enum ArrayIndex {
 pub(crate) fn index(text: &str) -> ArrayIndex {
     let bytes = text.as_bytes();
     let mut closing: Vec<u8> = Vec::new();
-    let mut is_plain = true;
+    let (mut is_plain, mut is_closed) = (true, false);
+    // Whether there are operators at any depth.
+    let mut has_operators = false;
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
+        has_operators |= is_operator(*byte);
         if at > MAX_INDEX {
             return ArrayIndex::TooLong;
         }
@@ -202,7 +205,9 @@ pub(crate) fn index(text: &str) -> ArrayIndex {
             b'\\' => at += 1,
             b'\'' | b'"' | b'`' => {
                 let rest = bytes.get(at + 1..).unwrap_or_default();
-                let Some(length) = rest.iter().position(|next| next == byte) else { return ArrayIndex::None };
+                let Some(length) = rest.iter().position(|next| next == byte) else {
+                    return ArrayIndex::Ambiguous;
+                };
                 at += length + 1;
             }
             b'[' => closing.push(b']'),
@@ -210,7 +215,8 @@ pub(crate) fn index(text: &str) -> ArrayIndex {
             b'{' => closing.push(b'}'),
             byte if closing.last() == Some(byte) => {
                 closing.pop();
-                if closing.is_empty() {
+                is_closed = closing.is_empty();
+                if is_closed {
                     break;
                 }
             }
@@ -221,7 +227,7 @@ pub(crate) fn index(text: &str) -> ArrayIndex {
     }
     match bytes.get(at + 1..).unwrap_or_default() {
         [b'=', ..] | [b'+', b'=', ..] if is_plain => ArrayIndex::Closed(at),
-        [b'=', ..] | [b'+', b'=', ..] => ArrayIndex::Ambiguous,
+        _ if !is_plain || !is_closed && has_operators => ArrayIndex::Ambiguous,
         _ => ArrayIndex::None,
     }
 }

@@ -3,6 +3,7 @@
 use crate::analysis::field::Field;
 use crate::programs::inline_calls::text_arguments::literal;
 use crate::programs::inline_calls::{InlineCall, is_part};
+use crate::programs::table;
 
 /// For the variables of a makefile, this much text is looked at.
 const MAX_EXPANDED: usize = 4 << 20;
@@ -27,6 +28,24 @@ pub(crate) fn with_make_variables(text: &str) -> Option<String> {
         }
     }
     Some(expanded)
+}
+
+/// A text again with its continued lines joined, for languages in which a backslash may divide a word. None if nothing changes.
+pub(crate) fn with_joined_lines(interpreter: &str, text: &str) -> Option<String> {
+    let joined = match table::by_name(interpreter)?.name() {
+        // A shell joins them. Make removes the tab before.
+        "make" => text.replace("\\\n\t", "").replace("\\\n", ""),
+        "ed" => text.replace("\\\n", ""),
+        // Its backslash starts the next line.
+        "ex" | "vi" => text.split('\n').map(|line| line.trim_start()).fold(String::new(), |joined, line| {
+            match line.strip_prefix('\\') {
+                Some(rest) => joined + rest,
+                None => joined + "\n" + line,
+            }
+        }),
+        _ => return None,
+    };
+    if text.contains('\\') && joined.trim_start() != text { Some(format!("{text}\n{joined}")) } else { None }
 }
 
 /// The lines of a makefile that a shell runs: those after a tab, and the text after `;` in a rule.
