@@ -22,10 +22,21 @@ fn repository() -> tempfile::TempDir {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, "x\n").unwrap();
     }
-    for arguments in [["init", "-q"].as_slice(), &["add", "-A"]] {
+    let commit = ["-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "x"];
+    let git = |arguments: &[&str]| {
         let status = std::process::Command::new("git").current_dir(root.join("p")).args(arguments).status();
         assert!(status.unwrap().success(), "{arguments:?}");
-    }
+    };
+    git(&["init", "-q"]);
+    git(&["add", "-A", "src", "docs", "a.md"]);
+    git(&commit);
+    std::fs::write(root.join("p/.conclaude.yaml"), "{}\n").unwrap();
+    git(&["add", "-A"]);
+    git(&commit);
+    std::fs::write(root.join("p/.conclaude.yaml"), "x\n").unwrap();
+    git(&["add", "-A"]);
+    git(&commit);
+    std::fs::write(root.join("p/.claude/settings.json"), "{}\n").unwrap();
     folder
 }
 
