@@ -13,7 +13,7 @@ use crate::programs::action::Place;
 use crate::programs::code_prose;
 use crate::programs::program::Program;
 use crate::programs::table;
-use crate::{Context, Doubt, MAX_DEPTH, Script, SimpleCommand};
+use crate::{Context, Doubt, MAX_DEPTH, Script};
 
 /// Loops, functions and possible values can multiply commands, so the work is limited. One unit is about one byte that is
 /// examined.

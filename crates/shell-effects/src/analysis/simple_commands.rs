@@ -394,12 +394,13 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A program may change anything in the directory that it works in, or in that of its project file.
+    /// A program may change anything in the directory that it works in, or in that of its project file. One in a variable is not asked
+    /// about: mostly it is inside.
     fn works_in(&mut self, directory: &Field, command: usize) {
         let only_reads = self.script.commands.get(command).is_some_and(|command| {
             command.words.iter().any(|word| launchers::READING_SUBCOMMANDS.contains(&word.as_str()))
         });
-        if !only_reads {
+        if !only_reads && directory.is_literal() {
             self.touch(Access::Checkout, directory, command);
         }
     }
