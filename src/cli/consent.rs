@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal};
 use anyhow::bail;
 
 use super::out::Out;
+use conclaude_core::dialect;
 use conclaude_core::dialect::claude::variables;
 use conclaude_os::environment;
 use conclaude_os::process::ancestors;
@@ -16,6 +17,10 @@ pub(super) fn refuse_agents(what: &str) -> anyhow::Result<()> {
     }
     if let Some(process) = ancestors::started_with(&variables::OF_AGENTS) {
         bail!("an agent cannot {what} (process {process} is an agent's): run this in your own terminal");
+    }
+    let client = ancestors::command_lines().iter().find_map(|line| dialect::of_process(line));
+    if let Some(client) = client {
+        bail!("an agent cannot {what} (started by {}): run this in your own terminal", client.title);
     }
     if !io::stdin().is_terminal() || !Out::is_terminal() {
         bail!("only a user at a terminal can decide this: run it in your own terminal");

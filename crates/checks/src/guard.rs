@@ -78,6 +78,7 @@ pub fn check(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects) -> Vec<
     }
     own_commands(call, effects, &mut found);
     found.extend(effects.unclear.iter().filter_map(|unclear| file_checks::removed(call, unclear)));
+    found.extend(effects.unclear.iter().filter_map(|unclear| file_checks::rewritten(call, unclear)));
     found.extend(effects.unclear.iter().filter_map(|unclear| file_checks::named_like_own(call, unclear)));
     tools(rules, call, effects, &mut found);
     let mut seen = HashSet::new();

@@ -196,15 +196,20 @@ pub fn files_of(folder: &Path, extent: Extent, budget: &Budget) -> Result<Option
     Ok(Some(files))
 }
 
-/// Among some files of the repository around a folder, those that differ or may differ from the last commit.
+/// Among some files of the repository around a folder, those that differ or may differ from a commit, such as `HEAD`.
 ///
 /// # Errors
 /// When git fails.
-pub fn changed(folder: &Path, files: Vec<PathBuf>, budget: &Budget) -> Result<Vec<PathBuf>, GitError> {
+pub fn changed(
+    folder: &Path,
+    commit: &str,
+    files: Vec<PathBuf>,
+    budget: &Budget,
+) -> Result<Vec<PathBuf>, GitError> {
     let Some(repository) = Repository::find(folder, budget) else { return Ok(files) };
     let name = |file: &Path| file.strip_prefix(&repository.top).ok()?.to_str().map(str::to_owned);
     let names: Vec<String> = files.iter().filter_map(|file| name(file)).collect();
-    let (staged, committed) = (repository.tracked()?.entries, repository.committed(&names)?);
+    let (staged, committed) = (repository.tracked()?.entries, repository.committed(commit, &names)?);
     let is_same = |file: &PathBuf| {
         let Some(name) = name(file) else { return false };
         match (staged.get(name.as_bytes()), committed.get(name.as_bytes())) {

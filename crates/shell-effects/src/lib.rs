@@ -133,6 +133,8 @@ pub struct SimpleCommand {
     pub makes_symbolic_link: bool,
     /// Which files it changes, if it changes a whole work tree.
     pub extent: Extent,
+    /// The commit whose files it writes to the work tree, if it names one.
+    pub revision: Option<String>,
     /// The entry of its program, in whatever directory the program is.
     pub(crate) entry: Option<&'static Program>,
 }

@@ -50,13 +50,19 @@ impl SimpleCommand {
         let only_uses = |program: &Program| {
             let is_plain = matches!(
                 program.action,
-                Action::Nothing | Action::Each(..) | Action::Trees(..) | Action::Wrap(_)
+                Action::Nothing | Action::Each(..) | Action::Trees(..) | Action::Wrap(_) | Action::Format(_)
             );
             is_plain && program.stdin == Stdin::Data && program.language.is_none()
         };
         let name = self.words.first().map(String::as_str).unwrap_or_default();
         let is_harmless = self.entry.is_some_and(only_uses) || crate::is_builtin(name) || name == "git";
         self.script.is_some() || self.unknown_code.is_some() || !self.is_known || !is_harmless
+    }
+
+    /// Whether it only builds, checks or tests a project in another language than Python.
+    pub(crate) fn builds_project(&self) -> bool {
+        let builds = self.entry.is_some_and(|program| program.builds_project);
+        builds && self.is_known && self.script.is_none() && self.unknown_code.is_none()
     }
 
     /// Whether it only controls other commands and touches no file: parts of loops and conditions, `timeout`, `nice`.

@@ -199,3 +199,42 @@ fn an_agent_in_a_worktree_may_link_to_what_the_project_has_installed() {
         assert!(in_worktree(command).run().tool("deny").contains("worktreeFence"), "{command}");
     }
 }
+
+/// Options by which a program works in another directory, or for a project there.
+#[test]
+fn an_agent_in_a_worktree_does_not_build_elsewhere_by_an_option() {
+    for command in [
+        "make -C ../../..",
+        "make --directory=ROOT clean",
+        "npm --prefix ../../.. install",
+        "docker compose --project-directory ROOT up",
+        "cargo build --manifest-path ../../../Cargo.toml",
+        "cargo install --root ../../../x y",
+        "mvn -f ../../../pom.xml clean",
+        "pip install -t ../../../lib x",
+        "pip install --target=ROOT/lib x",
+        "cmake -B ../../../build",
+        "cmake -B../../../build",
+        "cmake --build ROOT/b",
+        "gradle -p ../../.. build",
+        "go build -C ROOT ./...",
+        "uv sync --directory ../../..",
+        "composer install --working-dir=../../..",
+        "ninja -C ROOT/b",
+        "just -d ../../.. -f ../../../justfile build",
+    ] {
+        assert!(in_worktree(command).run().tool("deny").contains("worktreeFence"), "{command}");
+    }
+    for command in [
+        "make -C sub",
+        "make -C ../../.. test",
+        "npm --prefix ../../.. test",
+        "cargo build --manifest-path sub/Cargo.toml",
+        "pip install -t lib x",
+        "cmake -B build",
+        "cmake -B /tmp/build",
+        "gradle -p sub build",
+    ] {
+        in_worktree(command).run().silent();
+    }
+}

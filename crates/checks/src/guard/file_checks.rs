@@ -6,7 +6,7 @@ use super::call::{
     Advice, Explanation, Finding, OwnFiles, ToolCall, UnknownPart, doing, for_question, shown,
 };
 use super::file_usage::usage;
-use super::open_questions::UNDECIDED;
+use super::open_questions::{LAST_COMMIT, UNDECIDED};
 use super::own_commands::NAME;
 use super::resolve::{Effects, Touch, Uncertainty};
 use super::rules::{Action, FileRules, FileUsage, GuardRules, Protection};
@@ -132,7 +132,7 @@ pub(super) fn against_own(call: &ToolCall<'_>, reason: String, matched: &str) ->
 
 /// Our own files among those that git removes from the work tree: `git clean -fdx`, `git stash -a`.
 pub(super) fn removed(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Finding> {
-    let Uncertainty::WorkTree { command, directory, extent } = unclear else { return None };
+    let Uncertainty::WorkTree { command, directory, extent, .. } = unclear else { return None };
     let extent = Extent { tracked: extent.untracks, ..*extent };
     if !extent.untracked && !extent.ignored {
         return None;
@@ -157,6 +157,37 @@ pub(super) fn removed(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Find
     let does = if command.split(' ').any(|word| word == WORK_TREE) { "may change" } else { "removes" };
     let reason = format!(
         "`{}` {does} {}, which belongs to conclaude's own config, state or registration.",
+        shown(command),
+        file.shown()
+    );
+    Some(against_own(call, reason, command))
+}
+
+/// Our own files among those that git writes again: `git checkout HEAD~1 -- .`, `git stash`. Those that stay as they are do not count.
+pub(super) fn rewritten(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Finding> {
+    let Uncertainty::WorkTree { command, directory, extent, revision } = unclear else { return None };
+    // `removed` handles those that count as untracked.
+    if !extent.tracked || extent.untracks {
+        return None;
+    }
+    let own_files = call.own.map(OwnFiles::files)?;
+    let tracked = Extent { untracked: false, ignored: false, ..*extent };
+    let mut files = git::files_of(directory, tracked, call.ground.budget).ok().flatten()?;
+    files.retain(|file| {
+        !own_files.is_program(file)
+            && (call.ground.budget.is_over() || own_files.covers(file, &call.ground.links.real_path(file)))
+    });
+    let is_listed = command.split(' ').any(|word| word == WORK_TREE);
+    if !is_listed && !files.is_empty() && !call.ground.budget.is_over() {
+        let commit = revision.as_deref().unwrap_or(LAST_COMMIT);
+        // Where git cannot compare, all may change.
+        if let Ok(changed) = git::changed(directory, commit, files.clone(), call.ground.budget) {
+            files = changed;
+        }
+    }
+    let file = call.ground.location(files.first()?, false);
+    let reason = format!(
+        "`{}` changes {}, which belongs to conclaude's own config, state or registration.",
         shown(command),
         file.shown()
     );

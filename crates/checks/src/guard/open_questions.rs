@@ -74,7 +74,7 @@ pub(super) fn open_question(
                 Some(unknown_path(rules, call, *access, written)?.naming(named))
             }
         }
-        Uncertainty::WorkTree { command, directory, extent } => {
+        Uncertainty::WorkTree { command, directory, extent, .. } => {
             work_tree(rules, call, &WorkTreeChange { command, directory, extent: *extent })
         }
         Uncertainty::Doubt(doubt) => doubt_question(rules, call, effects, doubt),
@@ -276,6 +276,9 @@ fn work_tree(rules: &GuardRules, call: &ToolCall<'_>, change: &WorkTreeChange<'_
     })
 }
 
+/// The commit that is checked out.
+pub(super) const LAST_COMMIT: &str = "HEAD";
+
 /// The limit on protected files that are compared one by one. With more, any may have changed.
 const MAX_COMPARED: usize = 64;
 
@@ -292,7 +295,7 @@ fn first_meant(
     if files.is_empty() || files.len() > MAX_COMPARED || call.ground.budget.is_over() {
         return files.into_iter().next();
     }
-    match git::changed(change.directory, files.clone(), call.ground.budget) {
+    match git::changed(change.directory, LAST_COMMIT, files.clone(), call.ground.budget) {
         Ok(changed) => changed.into_iter().next(),
         Err(_) => files.into_iter().next(),
     }

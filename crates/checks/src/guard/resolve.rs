@@ -95,6 +95,8 @@ pub enum Uncertainty {
         /// Where it runs.
         directory: PathBuf,
         extent: Extent,
+        /// The commit whose files it writes, if it names one.
+        revision: Option<String>,
     },
     Doubt(Doubt),
     /// A file that the input of a foreign tool names, and its possible use.
@@ -304,8 +306,9 @@ impl Ground<'_> {
             Directory::Never => return None,
         };
         let extent = command.map_or_else(Extent::default, |command| command.extent);
+        let revision = command.and_then(|command| command.revision.clone());
         let command = command.map(|command| command.text.clone()).unwrap_or_default();
-        Some(Uncertainty::WorkTree { command, directory, extent })
+        Some(Uncertainty::WorkTree { command, directory, extent, revision })
     }
 
     /// `cd ..` goes up by name, and not from the target of a link.

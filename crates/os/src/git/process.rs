@@ -67,9 +67,9 @@ impl Repository {
         Ok(index::parse_listed(&self.git(&["ls-tree", "-r", "-z", "--full-tree", commit])?))
     }
 
-    /// The entries of these files in the last commit.
-    pub(super) fn committed(&self, names: &[String]) -> Result<IndexEntries, GitError> {
-        let arguments = ["ls-tree", "-z", "--full-tree", "HEAD", "--"];
+    /// The entries of these files in a commit. Its name may be anything.
+    pub(super) fn committed(&self, commit: &str, names: &[String]) -> Result<IndexEntries, GitError> {
+        let arguments = ["ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--"];
         let names = names.iter().map(String::as_str);
         Ok(index::parse_listed(&self.git(&arguments.into_iter().chain(names).collect::<Vec<_>>())?))
     }

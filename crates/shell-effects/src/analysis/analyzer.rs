@@ -10,9 +10,10 @@ use crate::analysis::state::State;
 use crate::analysis::stream::Stream;
 use crate::analysis::variables::SavedVariable;
 use crate::programs::action::Place;
+use crate::programs::code_prose;
 use crate::programs::program::Program;
 use crate::programs::table;
-use crate::{Context, Doubt, MAX_DEPTH, Script, SimpleCommand};
+use crate::{Context, Doubt, MAX_DEPTH, Script};
 
 /// Loops, functions and possible values can multiply commands, so the work is limited. One unit is about one byte that is
 /// examined.
@@ -186,8 +187,11 @@ impl<'a> Analyzer<'a> {
 
     pub(crate) fn into_script(mut self) -> Script {
         for (after, doubt) in self.prose {
+            // The sources of a project could as well be changed by a tool for files.
+            let is_source = !code_prose::names_build_file(&doubt);
             let mut later = self.script.commands.iter().skip(after);
-            if later.any(SimpleCommand::may_run_written_code) {
+            if later.any(|command| command.may_run_written_code() && !(is_source && command.builds_project()))
+            {
                 self.script.doubts.push(doubt);
             }
         }

@@ -300,6 +300,11 @@ fn line_elements(analyzer: &Analyzer<'_>, call: &Call<'_>) -> Option<Vec<Field>>
 
 /// The elements of the array that `mapfile` makes of the input, if that is known.
 fn line_array(analyzer: &Analyzer<'_>, call: &Call<'_>) -> Option<Vec<Field>> {
+    // A list of files has a name per line.
+    if let Stream::Files(files) = analyzer.input() {
+        let is_whole = call.arguments.value(&["-O", "-d", "-u"]).is_none();
+        return if is_whole { Some(files.iter().map(stream::found).collect()) } else { None };
+    }
     elements(exact_input(analyzer)?.split(delimiter(call)?))
 }
 

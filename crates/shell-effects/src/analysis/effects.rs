@@ -72,6 +72,7 @@ impl Analyzer<'_> {
             makes_symbolic_link: false,
             acts_by: Vec::new(),
             extent: Extent::default(),
+            revision: None,
             entry,
         });
         self.script.commands.len() - 1

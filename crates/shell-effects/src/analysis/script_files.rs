@@ -280,7 +280,8 @@ impl Analyzer<'_> {
                 let (before, after) =
                     (text.get(..at).unwrap_or_default(), text.get(at + name.len()..).unwrap_or_default());
                 is_quote(after.chars().next())
-                    && (is_quote(before.chars().next_back()) || before.ends_with('/'))
+                    // Perl: `open F, ">x"`.
+                    && (is_quote(before.chars().next_back()) || before.trim_end().ends_with(['/', '>']))
             })
         };
         let mut length = 0;
@@ -302,7 +303,9 @@ impl Analyzer<'_> {
         let none = if written.parts().len() > 1 { Some(None) } else { None };
         self.one_of(written.parts().iter().map(Some).chain(none), |analyzer, content| {
             if let Some(content) = content {
-                analyzer.code_of(content.clone(), interpreter, language, arguments);
+                // What comes from the terminal is known now no more than then.
+                let content = if *content == Stream::Inherited { Stream::Unknown } else { content.clone() };
+                analyzer.code_of(content, interpreter, language, arguments);
             }
         });
         let is_unknown =

@@ -301,6 +301,7 @@ impl Analyzer<'_> {
                     self.options_after_empty_words(fields, length + 1, command);
                 }
                 self.files_of_flags(program.options, &arguments, command);
+                self.acting_subcommands(program, words, command);
                 let rest = words.get(length..).unwrap_or_default();
                 let directories = arguments.directories(program.options);
                 let call = Call { program, name, fields, arguments, rest, command };
@@ -396,13 +397,37 @@ impl Analyzer<'_> {
         self.streams.output = Stream::Nothing;
     }
 
+    /// A rule that allows the program must name such a subcommand.
+    fn acting_subcommands(&mut self, program: &Program, words: &[Field], command: usize) {
+        for subcommand in program.acting_subcommands {
+            if launchers::after(program, subcommand, words).is_some() {
+                self.acts_by(subcommand.rsplit(' ').next().unwrap_or(subcommand), command);
+            }
+        }
+    }
+
+    /// A program may change anything in the directory that it works in, or in that of its project file. One in a variable is not asked
+    /// about: mostly it is inside.
+    fn works_in(&mut self, directory: &Field, command: usize) {
+        let only_reads = self.script.commands.get(command).is_some_and(|command| {
+            command.words.iter().any(|word| launchers::READING_SUBCOMMANDS.contains(&word.as_str()))
+        });
+        if !only_reads && directory.is_literal() {
+            self.touch(Access::Checkout, directory, command);
+        }
+    }
+
     pub(crate) fn files_of_flags(&mut self, flags: &str, arguments: &Arguments, command: usize) {
         for (name, value) in &arguments.flags {
             if arguments::acts_alone(flags, name) {
                 self.acts_by(name, command);
             }
             let Some(value) = value else { continue };
-            match arguments::file_access(flags, name) {
+            let access = arguments::file_access(flags, name);
+            if access == Some(b'p') {
+                self.works_in(value, command);
+            }
+            match access {
                 Some(b'r') => self.reads(value, command),
                 Some(b'x') => self.as_part(|analyzer| {
                     analyzer.subshell(|analyzer| analyzer.code(value, "sh"));

@@ -221,6 +221,16 @@ fn short(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments
     }
     if has_long_names(flags) {
         let name = field.text.split('=').next().unwrap_or_default();
+        // `cmake -Bbuild`.
+        if let (Some(short), Some(value)) = (name.get(..2), field.text.get(2..))
+            && !value.is_empty()
+            && short.ends_with(|c: char| c.is_ascii_uppercase())
+            && value_form(flags, name) == ValueForm::Nothing
+            && value_form(flags, short) == ValueForm::Next
+        {
+            found.flags.push((short.to_owned(), Some(field.with(value))));
+            return false;
+        }
         let takes_next = !field.text.contains('=') && value_form(flags, name) == ValueForm::Next;
         let value = field.text.split_once('=').map(|(_, value)| field.with(value));
         let value = if takes_next { next.cloned() } else { value };

@@ -3,6 +3,7 @@
 //!
 //! The code is split into tokens. If it may take texts apart, run something or import what it wrote, all texts stay.
 
+use crate::Doubt;
 use crate::programs::attributes::END;
 use crate::programs::code_access::runs_programs;
 use crate::programs::code_reading::token::{SourceToken, is_in_import, tokens};
@@ -45,6 +46,25 @@ pub(crate) fn without_prose(interpreter: &str, text: &str) -> String {
     }
     kept.push_str(text.get(at..).unwrap_or_default());
     kept
+}
+
+/// Files that a build runs or obeys, without being part of what it builds.
+const BUILD_FILES: &[&str] = &[
+    "build.rs",
+    "build.gradle",
+    "pom.xml",
+    "Cargo.toml",
+    "config.toml",
+    "package.json",
+    ".npmrc",
+    ".config.",
+    "setup",
+    "conftest",
+];
+
+/// Whether code may write a file that a build runs by itself.
+pub(crate) fn names_build_file(doubt: &Doubt) -> bool {
+    matches!(doubt, Doubt::InlineCode { text, .. } if BUILD_FILES.iter().any(|name| text.contains(name)))
 }
 
 /// Where a part of a code starts.

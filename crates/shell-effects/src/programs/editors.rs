@@ -21,9 +21,9 @@ const VI: &[&str] = &[
 #[rustfmt::skip]
 pub(crate) const EDITORS: &[Program] = &[
     special(&["code", "helix", "hx", "micro", "nano", "pico", "subl"], "", edit),
-    special(VI, SILENT_VI, edit).editor(Editor::Vi).start_up(VIMRC),
+    special(VI, SILENT_VI, edit).editor(Editor::Vi).harmless(harmless::VI).start_up(VIMRC),
     special(&["ed", "red"], "-p= --prompt=", edit).editor(Editor::Ed).stdin(Stdin::Code),
-    special(&["emacs", "emacsclient"], "-l=r -f= -d= -u= --load=r --eval=e --execute=e --funcall= --directory= -e=e -s= --socket-name=", edit),
+    special(&["emacs", "emacsclient"], "-l=r -f= -d= -u= --load=r --script=r --eval=e --execute=e --funcall= --directory= -e=e -s= --socket-name=", edit).harmless(harmless::EMACS),
     special(&["ex"], SILENT_VI, edit).editor(Editor::Vi).stdin(Stdin::Code).start_up(VIMRC),
     each(&["sudoedit", "visudo"], "", Access::Write, 0),
 ];
@@ -102,7 +102,7 @@ fn edit(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     analyzer.in_directory(directory, |analyzer| {
         codes.into_iter().for_each(|code| analyzer.inline_code(call.name, code));
     });
-    for file in arguments.values(&["-S", "-s", "-u", "-l", "--load"]) {
+    for file in arguments.values(&["-S", "-s", "-u", "-l", "--load", "--script"]) {
         if is_descriptor(file) {
             analyzer.code_from_process(call.name, Language::Other, &[]);
         } else if is_input(file) {

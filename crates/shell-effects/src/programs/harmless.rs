@@ -181,6 +181,8 @@ pub(crate) const DOTNET: Flags = "-c=n -f=n -v=n -h --configuration=n --framewor
     -nologo --list-tests --blame --blame-hang --blame-hang-timeout= --interactive --os=n --arch=n -a=n --help --version --info --list-sdks \
     --list-runtimes --no-incremental --no-dependencies --self-contained --logger=console --logger=trx -l=console -l=trx --collect=XPlat \
     --verify-no-changes --outdated --include-transitive --vulnerable --use-current-runtime";
+pub(crate) const EMACS: Flags = "- -nw -q -Q -n -c -t -r -batch --batch -nl -nsl --no-init-file --quick --no-window-system --no-splash --no-wait \
+    --create-frame --tty --reuse-frame --no-site-file --no-site-lisp --version --help";
 pub(crate) const ESLINT: Flags = "-h -v -f=n --ext= --no-eslintrc --no-config-lookup --max-warnings= --quiet --no-color --color --debug \
     --cache --no-cache --cache-strategy=n --ignore-pattern= --no-ignore --report-unused-disable-directives \
     --report-unused-disable-directives-severity= --no-error-on-unmatched-pattern --no-inline-config --print-config= --format=n --env=n \
@@ -190,6 +192,8 @@ pub(crate) const FLAKE8: Flags = "-v -h -q -j= --version --help --max-line-lengt
     --extend-select= --exclude= --extend-exclude= --filename= --format= --statistics --count --show-source --no-show-source --exit-zero \
     --per-file-ignores= --jobs= --benchmark --hang-closing --disable-noqa --max-doc-length= --indent-size= --color= --quiet --verbose \
     --stdin-display-name= --doctests --isolated";
+pub(crate) const GDB: Flags = "- -q -quiet --quiet -silent -batch --batch -nx --nx -nh -n -p= -pid= --pid= -c= -core= --core= -args --args -tui --tui \
+    -nw -version --version -help --help -h -b --no-lldbinit -X -a= --arch= -f= --file= -w --wait-for";
 pub(crate) const GO: Flags = "- .run @ -v -run= -count= -race -short -timeout= -cover -coverpkg= -covermode= -bench= -benchmem -benchtime= \
     -cpu= -parallel= -p= -failfast -json -list= -shuffle= -skip= -tags= -vet= -msan -asan -a -n -x -trimpath -m -u -f= -e -deps -test \
     -compiled -find -retracted -versions -h -help --help -mod=vendor -mod=readonly -all -src -s -l -d -t -tool -go= -compat= -diff -buildvcs= -C=d \
@@ -343,6 +347,8 @@ pub(crate) const TSC: Flags = "- --noEmit -noEmit --watch -w --pretty --skipLibC
     --target= -t= --module= -m= --lib= --jsx= --moduleResolution= --esModuleInterop --allowJs --checkJs --noImplicitAny \
     --strictNullChecks --noUnusedLocals --noUnusedParameters --noImplicitReturns --resolveJsonModule --isolatedModules --types= \
     --noEmitOnError --verbose --dry --allowImportingTsExtensions --experimentalDecorators --downlevelIteration --ignoreConfig -p=d --project=d";
+pub(crate) const VI: Flags = "-R -n -d -b -p? -o? -O? -N -C -y -Z -m -M -h -X -e -E -v -x -A -H -f -g -L -r -D --version --noplugin --clean \
+    --help --not-a-term --literal --nofork --headless";
 pub(crate) const VITEST: Flags = "-t= -h -w -v --run --watch --testNamePattern= --reporter=n --coverage --coverage.enabled --coverage.provider=n \
     --coverage.reporter=n --coverage.include= --coverage.exclude= --coverage.all --no-coverage --bail= --silent --pool=n --changed? \
     --passWithNoTests --hideSkippedTests --no-color --color --globals --isolate --no-isolate --no-file-parallelism --fileParallelism \

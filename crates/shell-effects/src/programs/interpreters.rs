@@ -70,7 +70,7 @@ pub(crate) const INTERPRETERS: &[Program] = &[
     special(&["node", "nodejs", "ts-node", "tsx"], NODE, interpreter).harmless(harmless::NODE).interprets(SourceLanguage::JavaScript).runs_package_scripts(),
     special(&["perl"], "-e=e -E=e -i? -I= -M? -m? -F? -x? -C? -d? -D?", in_place).harmless(harmless::PERL).interprets(SourceLanguage::Perl),
     special(&["pypy", "pypy3", "python", "python2", "python3"], PYTHON, interpreter).harmless(harmless::PYTHON).interprets(SourceLanguage::Python),
-    special(&["gdb", "lldb"], GDB, debug).stdin(Stdin::Code)
+    special(&["gdb", "lldb"], GDB, debug).harmless(harmless::GDB).stdin(Stdin::Code)
         .start_up(&["~/.gdbinit", "~/.config/gdb/gdbinit", "~/.gdbearlyinit", ".gdbinit", "~/.lldbinit", ".lldbinit"]),
     special(&["powershell", "pwsh"], "-c=e -Command=e -f=r -File=r -ep= -ExecutionPolicy= -wd= -WorkingDirectory=", powershell::run).interprets(SourceLanguage::PowerShell),
     special(&["ruby"], "-e=e -i? -I= -r=m -F? -C= -x?", in_place).harmless(harmless::RUBY).interprets(SourceLanguage::Ruby),

@@ -13,6 +13,7 @@ use crate::{Access, Base};
 /// The command of a subcommand, if it runs one.
 pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
+    options_before(analyzer, call, words);
     let Some((subcommand, launch, rest)) = launcher(call.program, words) else {
         changes_other_directories(analyzer, call);
         return analyzer.in_directory(&directories_before(call), |analyzer| unlaunched(analyzer, call));
@@ -29,6 +30,19 @@ pub(crate) fn launch(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     analyzer.in_directory(&directories, |analyzer| {
         run_launched(analyzer, call, &LaunchedCommand { launch, options: &options, rest, length });
     });
+}
+
+/// The options of the program, and those of a group of subcommands: `docker -H HOST compose -f FILE up`.
+fn options_before(analyzer: &mut Analyzer<'_>, call: &Call<'_>, words: &[Field]) {
+    let mut rest = words;
+    let mut flags = call.program.subcommand_options;
+    while let Some(known) = flags {
+        let (options, length) = arguments::parse_up_to(known, rest, true);
+        analyzer.files_of_flags(known, &options, call.command);
+        let Some((subcommand, after)) = rest.get(length..).and_then(<[Field]>::split_first) else { return };
+        flags = call.program.group_options(&subcommand.text);
+        rest = after;
+    }
 }
 
 /// A subcommand that is not known.
@@ -82,7 +96,7 @@ fn changes_package(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// Subcommands that change nothing in the directory that they work in, whichever program has them.
-const READING_SUBCOMMANDS: &[&str] = &[
+pub(crate) const READING_SUBCOMMANDS: &[&str] = &[
     "audit", "config", "env", "help", "info", "list", "ls", "outdated", "test", "version", "vet", "view",
     "why",
 ];
@@ -263,7 +277,7 @@ fn names_another(subcommand: &Subcommand, own: &[&str], rest: &[Field]) -> bool 
 }
 
 /// The words after a subcommand, with the options of the program before it.
-fn after<'f>(program: &Program, subcommand: &str, words: &'f [Field]) -> Option<&'f [Field]> {
+pub(crate) fn after<'f>(program: &Program, subcommand: &str, words: &'f [Field]) -> Option<&'f [Field]> {
     let mut rest = words;
     let mut options = program.subcommand_options.unwrap_or_default();
     for part in subcommand.split_whitespace() {

@@ -209,6 +209,7 @@ fn simple(mut words: Vec<String>) -> Option<SimpleCommand> {
         makes_symbolic_link: false,
         acts_by: Vec::new(),
         extent: Extent::default(),
+        revision: None,
         entry,
     })
 }

@@ -51,6 +51,10 @@ pub struct Program {
     pub(crate) language: Option<SourceLanguage>,
     /// The lock files that it writes as a package manager.
     pub(crate) locks: &'static [&'static str],
+    /// For rules that allow it: the subcommands that run or write something, which a rule must name.
+    pub(crate) acting_subcommands: &'static [&'static str],
+    /// Whether it builds, checks or tests a project that is not in Python.
+    pub(crate) builds_project: bool,
     /// For rules that allow it: the options that neither run, load nor write anything. If it has such a list, any other option must
     /// be named.
     pub(crate) harmless: Flags,
@@ -168,6 +172,8 @@ impl Program {
             start_up: &[],
             language: None,
             locks: &[],
+            acting_subcommands: &[],
+            builds_project: false,
             harmless: "",
         }
     }
@@ -305,6 +311,17 @@ impl Program {
 
     pub(crate) const fn harmless(mut self, options: Flags) -> Program {
         self.harmless = options;
+        self
+    }
+
+    /// A rule that allows it must name these subcommands.
+    pub(crate) const fn acting(mut self, subcommands: &'static [&'static str]) -> Program {
+        self.acting_subcommands = subcommands;
+        self
+    }
+
+    pub(crate) const fn builds_project(mut self) -> Program {
+        self.builds_project = true;
         self
     }
 

@@ -15,16 +15,16 @@ use crate::programs::languages::SourceLanguage;
 use crate::programs::program::{Program, special, tool};
 use crate::programs::{own_programs, start_up, table};
 
-const EXEC: Flags = "-e= -u= -w= --env= --env-file= --user= --workdir= --detach-keys= --index=";
+const EXEC: Flags = "--privileged! -e= -u= -w= --env= --env-file= --user= --workdir= --detach-keys= --index=";
 const NPX: Flags = "-p= -w= -c= --package= --workspace= --call=";
 const POD: Flags = "-c= -n= -f= --container= --namespace= --context= --filename= --pod-running-timeout=";
-const RUN: Flags = "-a= -c= -e= -h= -l= -m= -p= -u= -v= -w= --add-host= --attach= --blkio-weight= --cap-add= --cap-drop= \
-    --cgroup-parent= --cidfile= --cpu-period= --cpu-quota= --cpu-shares= --cpus= --cpuset-cpus= --device= --dns= \
+const RUN: Flags = "-a= -c= -e= -h= -l= -m= -p= -u= -v=c -w= --privileged! --add-host= --attach= --blkio-weight= --cap-add=c --cap-drop= \
+    --cgroup-parent= --cidfile=w --cpu-period= --cpu-quota= --cpu-shares= --cpus= --cpuset-cpus= --device=c --dns= \
     --entrypoint= --env= --env-file= --expose= --gpus= --group-add= --health-cmd= --hostname= --ip= --ipc= --label= --link= \
-    --log-driver= --log-opt= --mac-address= --memory= --memory-swap= --mount= --name= --network= --network-alias= --net= \
-    --oom-score-adj= --pid= --pids-limit= --platform= --publish= --pull= --restart= --runtime= --security-opt= --shm-size= \
-    --stop-signal= --stop-timeout= --storage-opt= --sysctl= --tmpfs= --ulimit= --user= --userns= --uts= --volume= \
-    --volume-driver= --volumes-from= --workdir=";
+    --log-driver= --log-opt= --mac-address= --memory= --memory-swap= --mount=c --name= --network= --network-alias= --net= \
+    --oom-score-adj= --pid=c --pids-limit= --platform= --publish= --pull= --restart= --runtime= --security-opt=c --shm-size= \
+    --stop-signal= --stop-timeout= --storage-opt= --sysctl= --tmpfs= --ulimit= --user= --userns=c --uts= --volume=c \
+    --volume-driver= --volumes-from=c --workdir=";
 const SSH: Flags = "-B= -b= -c= -D= -E=c -e= -F=f -I=c -i= -J= -L= -l= -m= -O= -o= -p= -Q= -R= -S= -W= -w=";
 const NPM: Flags = "-C=p --prefix=p --dir=p --cwd=p --shell=c --call=c --local-prefix=c --global-prefix=c --viewer=c --editor=c \
     --init-module=c --cache=c --use-yarnrc=c --script-shell=x --node-options=c --userconfig=c --globalconfig=c --git=x --logs-dir=w";
@@ -32,8 +32,10 @@ const PNPM: Flags = "-C=d -F= --dir=d --filter= --loglevel= --reporter=";
 const YARN: Flags = "--cwd=d";
 const UV: Flags = "-p= -m= --module= --with= --with-editable= --with-requirements= --from= --python= --extra= --group= --only-group= --no-group= \
     --env-file= --directory=d --project= --package= --index= --index-url= --extra-index-url= --color= --config-file= --cache-dir=";
-const COMPOSE: Flags = "-f= -p= --file= --project-name= --project-directory= --profile= --env-file= --ansi= --progress= \
+const COMPOSE: Flags = "-f=c -p= --file=c --project-name= --project-directory=p --profile= --env-file= --ansi= --progress= \
     --parallel= --context=";
+/// Subcommands that run something in a container, or write files.
+const CONTAINERS: &[&str] = &["compose cp", "compose exec", "container cp", "container exec", "cp", "exec"];
 const KUBECTL: Flags = "-n= -s= -v= --namespace= --context= --cluster= --user= --kubeconfig= --server= --token= --as= \
     --as-group= --as-uid= --certificate-authority= --client-certificate= --client-key= \
     --request-timeout= --tls-server-name= --username= --password= --cache-dir= --profile= \
@@ -47,8 +49,8 @@ pub(crate) const TOOLS: &[Program] = &[
         .action(texts(&["-a", "--args"], false, Place::Elsewhere)),
     Program::new(&["asdf"]).subcommands(&[Subcommand::runs(&["exec"], "", 0)]).output(Output::Settings(ENVIRONMENT)),
     Program::new(&["aws-vault"]).subcommands(&[Subcommand::runs(&["exec"], "-d= -t= --duration= --mfa-token= --region=", 1)]),
-    Program::new(&["bundle"]).subcommands(&[Subcommand::runs(&["exec"], "", 0)]).locks(&["Gemfile.lock"]),
-    Program::new(&["bunx"]).subcommands(&[Subcommand::runs(&[""], "-p= --package=", 0)]).runs_package_scripts(),
+    Program::new(&["bundle"]).options("--gemfile=p").acting(&["config set"]).subcommands(&[Subcommand::runs(&["exec"], "", 0)]).locks(&["Gemfile.lock"]),
+    Program::new(&["bunx"]).builds_project().subcommands(&[Subcommand::runs(&[""], "-p= --package=", 0)]).runs_package_scripts(),
     Program::new(&["chamber"]).subcommands(&[Subcommand::runs(&["exec"], "", 1)]),
     Program::new(&["concurrently"]).options("-n= -c= -p= -k? --names= --prefix-colors=").action(texts(&[], true, Place::Here)).runs_package_scripts(),
     Program::new(&["conda", "mamba", "micromamba"])
@@ -57,14 +59,14 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["corepack"]).subcommands(&[Subcommand::runs(&[""], "", 0)]).runs_package_scripts(),
     Program::new(&["cross-env"]).subcommands(&[Subcommand::launches(&[""], "", CROSS_ENV_LAUNCH)]),
     Program::new(&["direnv"]).subcommands(&[Subcommand::runs(&["exec"], "", 1)]).output(Output::Settings(&["export", "hook"])),
-    Program::new(&["docker"]).before_subcommand("-c= -H= -l= --config= --context= --host= --log-level= --tlscacert= --tlscert= --tlskey=")
+    Program::new(&["docker"]).acting(CONTAINERS).before_subcommand("-c= -H=c -l= --config=c --context= --host=c --log-level= --tlscacert= --tlscert= --tlskey=")
         .subcommands(&[
             Subcommand::elsewhere(&["exec", "compose exec", "container exec"], EXEC),
             Subcommand::elsewhere(&["run", "create", "compose run", "container create", "container run"], RUN),
             Subcommand::group(&["compose"], COMPOSE),
         ])
         .output(Output::Settings(COMPLETION)).copies_from_containers(),
-    Program::new(&["docker-compose", "podman-compose"]).before_subcommand(COMPOSE).subcommands(&[
+    Program::new(&["docker-compose", "podman-compose"]).acting(&["cp", "exec"]).before_subcommand(COMPOSE).subcommands(&[
         Subcommand::elsewhere(&["exec"], EXEC),
         Subcommand::elsewhere(&["run"], RUN),
     ]).composes(),
@@ -83,7 +85,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["mise"]).before_subcommand("-C=d --cd=d -E= --env= -j= --jobs=")
         .subcommands(&[Subcommand::launches(&["exec", "x"], "-j= -C=d --cd=d --jobs= -c= --command=", MISE_LAUNCH)])
         .output(Output::Settings(ENVIRONMENT)),
-    Program::new(&["nerdctl"]).before_subcommand("-a= -H= -n= --address= --host= --namespace= --data-root= --snapshotter=").subcommands(&[
+    Program::new(&["nerdctl"]).acting(CONTAINERS).before_subcommand("-a= -H= -n= --address= --host= --namespace= --data-root= --snapshotter=").subcommands(&[
         Subcommand::elsewhere(&["exec"], EXEC),
         Subcommand::elsewhere(&["run"], RUN),
         Subcommand::group(&["compose"], COMPOSE),
@@ -92,23 +94,23 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["nix-shell"]).options("-p= -A= -I= --run= --command= --packages= --attr= --arg= --argstr= --keep=")
         .action(texts(&["-c", "--run", "--command"], false, Place::Here)),
     Program::new(&["nodemon"]).options("-x= -w= -e= -i= -d= --exec= --watch= --ext= --ignore= --delay=").action(texts(&["-x", "--exec"], false, Place::Here)),
-    Program::new(&["npm"]).options(NPM).before_subcommand("-C=d -w= --prefix=d --registry= --loglevel= --userconfig= --globalconfig= --cache= --workspace= --otp= --tag=")
+    Program::new(&["npm"]).options(NPM).acting(&["config delete", "config edit", "config set", "set"]).before_subcommand("-C=d -w= --prefix=d --registry= --loglevel= --userconfig= --globalconfig= --cache= --workspace= --otp= --tag=")
         .subcommands(&[Subcommand::launches(&["exec", "x"], NPX, NPX_LAUNCH)])
         .output(Output::Settings(COMPLETION)).runs_package_scripts().installed(&["root", "root -g"]).locks(&["package-lock.json", "npm-shrinkwrap.json"]),
     Program::new(&["lerna"]).subcommands(&[Subcommand::runs(&["exec"], "--scope= --ignore= --concurrency= --since=", 0)]).runs_package_scripts(),
     Program::new(&["ni", "npm-run-all", "npm-run-all2", "nr", "nx", "run-p", "run-s", "rush", "turbo", "wireit"]).runs_package_scripts(),
-    Program::new(&["npx", "pnpx"]).subcommands(&[Subcommand::launches(&[""], NPX, NPX_LAUNCH)]).runs_package_scripts(),
+    Program::new(&["npx", "pnpx"]).builds_project().subcommands(&[Subcommand::launches(&[""], NPX, NPX_LAUNCH)]).runs_package_scripts(),
     Program::new(&["op"]).subcommands(&[Subcommand::runs(&["run"], "--env-file= --account=", 0)]),
     Program::new(&["pdm"]).subcommands(&[Subcommand::runs(&["run"], "-p= --project=", 0)]).locks(&["pdm.lock"]),
     Program::new(&["pipenv"]).subcommands(&[Subcommand::runs(&["run"], "", 0)]).locks(&["Pipfile.lock"]),
     Program::new(&["pipx"]).subcommands(&[Subcommand::runs(&["run"], "--spec= --python=", 0)]),
-    Program::new(&["pnpm"]).options(NPM).before_subcommand(PNPM).subcommands(&[
+    Program::new(&["pnpm"]).options(NPM).acting(&["config delete", "config set", "dlx"]).before_subcommand(PNPM).subcommands(&[
         Subcommand::runs(&["dlx"], "--package=", 0),
         Subcommand::runs(&["exec"], "", 0),
         Subcommand::launches(&["node"], "", NODE_LAUNCH),
         Subcommand::launches(&[""], PNPM, Launch { own: own_programs::PNPM, ..Launch::new(0, Place::Here) }),
     ]).output(Output::Settings(COMPLETION)).runs_package_scripts().installed(&["root", "root -g"]).locks(&["pnpm-lock.yaml"]),
-    Program::new(&["podman"]).before_subcommand("-c= --connection= --identity= --log-level= --root= --runroot= --runtime= --storage-driver= --storage-opt= --tmpdir= --url=")
+    Program::new(&["podman"]).acting(CONTAINERS).before_subcommand("-c= --connection= --identity= --log-level= --root= --runroot= --runtime= --storage-driver= --storage-opt= --tmpdir= --url=")
         .subcommands(&[
             Subcommand::elsewhere(&["exec"], EXEC),
             Subcommand::elsewhere(&["run", "create", "container run"], RUN),
@@ -122,14 +124,14 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["rye"]).subcommands(&[Subcommand::runs(&["run"], "", 0)]),
     Program::new(&["ssh"]).harmless(harmless::SSH).subcommands(&[Subcommand::launches(&[""], SSH, Launch::new(1, Place::RemoteShell))]).stdin(Stdin::Shell).start_up(&["~/.ssh/config"]),
     special(&["tmux"], "-c= -f= -L= -S= -T=", tmux).start_up(&["~/.tmux.conf", "~/.config/tmux/tmux.conf"]),
-    special(&["screen"], "-c=r -e= -h= -p= -s= -S= -t= -T= -X=", screen),
-    Program::new(&["uv"]).before_subcommand("--directory=d --project= --config-file= --cache-dir= --color= --python= -p=")
+    special(&["screen"], "-c=r -e= -h= -p= -s= -S= -t= -T= -X=", screen).ends_at_operand(),
+    Program::new(&["uv"]).options("--directory=p --project=p").before_subcommand("--directory=d --project= --config-file= --cache-dir= --color= --python= -p=")
         .subcommands(&[Subcommand::launches(&["run", "tool run"], UV, UV_LAUNCH)])
         .output(Output::Settings(COMPLETION)).locks(&["uv.lock"]),
     Program::new(&["uvx"]).subcommands(&[Subcommand::runs(&[""], UV, 0)]),
     Program::new(&["watchexec"])
         .subcommands(&[Subcommand::runs(&[""], "-w= -e= -f= -i= -s= -d= --watch= --exts= --filter= --ignore= --signal= --debounce= --shell=", 0)]),
-    Program::new(&["yarn", "yarnpkg"]).options(NPM).before_subcommand(YARN).subcommands(&[
+    Program::new(&["yarn", "yarnpkg"]).options(NPM).acting(&["config set", "config unset", "dlx"]).before_subcommand(YARN).subcommands(&[
         Subcommand::runs(&["dlx"], "-p= --package=", 0),
         Subcommand::runs(&["exec"], "", 0),
         Subcommand::launches(&["node"], "", NODE_LAUNCH),
@@ -138,27 +140,27 @@ pub(crate) const TOOLS: &[Program] = &[
         Subcommand::launches(&[""], YARN, Launch { own: own_programs::YARN, ..Launch::new(0, Place::Here) }),
     ]).runs_package_scripts().locks(&["yarn.lock"]),
     // Only their lock files are known.
-    Program::new(&["composer"]).options("-d=p --working-dir=p").locks(&["composer.lock"]),
+    Program::new(&["composer"]).options("-d=p --working-dir=p").acting(&["config"]).locks(&["composer.lock"]),
     Program::new(&["dart", "flutter"]).locks(&["pubspec.lock"]),
     Program::new(&["mix"]).locks(&["mix.lock"]),
     Program::new(&["pod"]).locks(&["Podfile.lock"]),
     tool(&["alembic"], "-c= -n= -x= --config= --name="),
     tool(&["apt", "apt-get"], "-o= -c= -t= -a= --option= --config-file= --target-release= --host-architecture=").options("-o=c -c=f --option=c --config-file=f"),
     tool(&["aws"], "--profile= --region= --output= --endpoint-url= --query= --ca-bundle= --color= --cli-read-timeout= --cli-connect-timeout= --cli-binary-format="),
-    tool(&["cargo"], "+ -C=d -Z= --config= --color=").harmless(harmless::CARGO).options("--target= --config=c --target-dir=c --artifact-dir=c --out-dir=c").locks(&["Cargo.lock"]),
+    tool(&["cargo"], "+ -C=d -Z= --config= --color=").harmless(harmless::CARGO).acting(&["install", "rustc"]).builds_project().options("--target= --config=c --target-dir=c --artifact-dir=c --out-dir=c --manifest-path=p --root=w").locks(&["Cargo.lock"]),
     tool(&["dnf", "yum"], "-c= --config= --installroot= --releasever= --setopt=").options("-c=f --config=f --installroot=c --setopt=c"),
     tool(&["flask"], "-A= -e= --app= --env-file=").stdin(Stdin::Queries),
     tool(&["flyway"], "- -url= -user= -password= -configFiles= -locations="),
     tool(&["goose"], "- -dir= -table= -certfile= -ssl-cert= -ssl-key="),
-    tool(&["gradle"], "-p= -b= -c= -g= -I= -x= --project-dir= --build-file= --settings-file= --init-script= --console=").harmless(harmless::GRADLE),
+    tool(&["gradle"], "-p= -b= -c= -g= -I= -x= --project-dir= --build-file= --settings-file= --init-script= --console=").harmless(harmless::GRADLE).options("-p=p --project-dir=p").builds_project(),
     tool(&["knex"], "--knexfile= --knexpath= --cwd= --client= --connection= --env="),
     tool(&["liquibase"], "--url= --username= --password= --changelog-file= --defaults-file= --driver= --classpath="),
-    tool(&["mvn"], "-f= -P= -s= -gs= -t= -T= -l= -pl= -rf= --file= --settings= --threads= --activate-profiles= --projects=").harmless(harmless::MVN),
+    tool(&["mvn"], "-f= -P= -s= -gs= -t= -T= -l= -pl= -rf= --file= --settings= --threads= --activate-profiles= --projects=").harmless(harmless::MVN).options("- -f=p --file=p -l=w --log-file=w").builds_project(),
     tool(&["s5cmd"], "--endpoint-url= --profile= --credentials-file= --numworkers= --log= --retry-count="),
     tool(&["firebase"], "-P= --project= --token= --account= --config="),
-    special(&["gh"], "-R= --repo= -q= --jq= -X= --method= -F= -f= --field= --raw-field= --input= --hostname=", gh).before_subcommand("-R= --repo= --hostname=").output(Output::Settings(COMPLETION)),
+    special(&["gh"], "-R= --repo= -q= --jq= -X= --method= -F= -f= --field= --raw-field= --input= --hostname=", gh).acting(GH).before_subcommand("-R= --repo= --hostname=").output(Output::Settings(COMPLETION)),
     tool(&["go"], "-C=d").harmless(harmless::GO).options("- -exec=x -toolexec=x -vettool=x -o=w -coverprofile=c -cpuprofile=c -memprofile=c -blockprofile=c -mutexprofile=c \
-        -trace=c -outputdir=c -overlay=c -pkgdir=c").locks(&["go.sum"]),
+        -trace=c -outputdir=c -overlay=c -pkgdir=c -C=p").acting(&["install"]).builds_project().locks(&["go.sum"]),
     tool(&["helm"], "-n= --namespace= --kube-context= --kubeconfig= --kube-apiserver= --kube-as-user= --kube-as-group= --kube-ca-file= --kube-tls-server-name= --kube-token= --registry-config= --repository-cache= --repository-config= --burst-limit= --qps=")
         .options("--kubeconfig=c --post-renderer=x --output-dir=c --registry-config=c --repository-config=c --repository-cache=c")
         .output(Output::Settings(COMPLETION)),
@@ -166,14 +168,14 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["svn"]).options("--config-option=c --config-dir=c --diff-cmd=x --diff3-cmd=x --editor-cmd=x"),
     Program::new(&["py.test", "pytest"]).options("--junitxml=c --junit-xml=c --basetemp=c --log-file=c --resultlog=c --debug?c -c=c --config-file=c -o=c \
         --override-ini=c --pdbcls=c --cov-report= -p= -k= -m= -n= -W= -r=").harmless(harmless::PYTEST),
-    Program::new(&["tsc"]).options("--outDir=c --outFile=c --declarationDir=c --tsBuildInfoFile=c --generateTrace=c --generateCpuProfile=c").harmless(harmless::TSC),
+    Program::new(&["tsc"]).options("--outDir=c --outFile=c --declarationDir=c --tsBuildInfoFile=c --generateTrace=c --generateCpuProfile=c").builds_project().harmless(harmless::TSC),
     Program::new(&["mypy"]).options("--python-executable=x --cache-dir=c --junit-xml=c --html-report=c --txt-report=c --xml-report=c --install-types!").harmless(harmless::MYPY),
     Program::new(&["pylint"]).options("--init-hook=c --load-plugins=c --output=c").harmless(harmless::PYLINT),
-    Program::new(&["jest"]).harmless(harmless::JEST),
-    Program::new(&["vitest"]).harmless(harmless::VITEST),
+    Program::new(&["jest"]).builds_project().harmless(harmless::JEST),
+    Program::new(&["vitest"]).builds_project().harmless(harmless::VITEST),
     tool(&["jj"], "-R= --repository= --at-operation= --color= --config="),
     special(&["make"], MAKE, make).harmless(harmless::MAKE).before_subcommand(MAKE).language(SourceLanguage::Make),
-    tool(&["pip", "pip3"], PIP).options("--python=x --log=c --report=c -t=c --target=c --prefix=c --root=c -i=c --index-url=c --extra-index-url=c --find-links=c --src=c --global-option=c --build-option=c").output(Output::Settings(COMPLETION)),
+    tool(&["pip", "pip3"], PIP).acting(&["config edit", "config set", "config unset"]).options("--python=x --log=c --report=c -t=w --target=w --prefix=w --root=w -d=w --dest=w -w=w --wheel-dir=w -i=c --index-url=c --extra-index-url=c --find-links=c --src=w --global-option=c --build-option=c").output(Output::Settings(COMPLETION)),
     tool(&["pulumi"], "-C= -v= --cwd= --color= --profiling= --tracing="),
     tool(&["rustup"], "+").output(Output::Settings(COMPLETION)),
     tool(&["systemctl"], "-H= -M= -t= -p= -P= -s= -n= -o= --host= --machine= --type= --state= --property= --signal= --lines= --output= --root= --image= --job-mode=").options("-H=c -M=c --host=c --machine=c"),
@@ -208,6 +210,13 @@ fn java(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     analyzer.unknown_program(call.fields);
 }
+
+/// Subcommands that define a command, install a program, or write files.
+#[rustfmt::skip]
+const GH: &[&str] = &[
+    "alias import", "alias set", "codespace cp", "codespace ssh", "config set", "extension create", "extension exec", "extension install",
+    "extension upgrade", "gist clone", "release download", "repo clone", "run download",
+];
 
 /// `gh api` changes things on the server by some of its options. An expression may read the environment.
 fn gh(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
@@ -293,7 +302,7 @@ fn tmux_code(operands: &[Field], sends_keys: bool) -> Field {
 
 /// `screen -dm COMMAND`, `screen -X stuff TEXT`.
 fn screen(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let words = &call.arguments.operands;
+    let words = call.rest;
     if let Some(at) = call.fields.iter().position(|field| field.text == "stuff")
         && let Some(code) = call.fields.get(at + 1)
     {

@@ -86,13 +86,28 @@ impl GitCall {
                 analyzer.touch_tree(Access::Delete, &path, self.command);
             }
         }
-        // An unknown word may be an option.
-        if let Some(command) = analyzer.command_mut(self.command)
-            && command.unknown.is_empty()
-        {
-            command.extent = extent;
+        let revision = self.revision().map(Field::shown);
+        if let Some(command) = analyzer.command_mut(self.command) {
+            command.revision = revision;
+            // An unknown word may be an option.
+            if command.unknown.is_empty() {
+                command.extent = extent;
+            }
         }
         analyzer.effect(access, Target::WorkTree, self.command);
+    }
+
+    /// The commit whose files come to the work tree. Without one, it is the last commit or the index.
+    fn revision(&self) -> Option<&Field> {
+        let operands = &self.arguments.operands;
+        match self.subcommand.as_str() {
+            "restore" => self.arguments.value(&["-s", "--source"]),
+            "checkout" if operands.len() > 1 => operands.first(),
+            "reset" => operands.first(),
+            // Of several trees, the last one is the new state.
+            "read-tree" => operands.last(),
+            _ => None,
+        }
     }
 
     fn extent(&self) -> Extent {

@@ -389,6 +389,7 @@ impl GitCall {
             analyzer.reads(file, self.command);
         }
         let Some(operands) = changed(arguments) else { return };
+        analyzer.acts_by(operands.first().map_or("edit", |key| key.text.as_str()), self.command);
         match file {
             Some(file) => {
                 analyzer.by_option("--file", |analyzer| analyzer.touch(Access::Write, file, self.command))
