@@ -19,6 +19,7 @@ pub(crate) mod evaluation;
 pub(crate) mod expansion;
 pub(crate) mod exports;
 pub(crate) mod field;
+pub(crate) mod input_variables;
 pub(crate) mod open_files;
 pub(crate) mod parameters;
 pub(crate) mod program_words;

@@ -4,6 +4,7 @@ pub(crate) mod action;
 pub(crate) mod archives;
 pub(crate) mod arguments;
 pub(crate) mod attributes;
+mod awk;
 pub(crate) mod batches;
 pub(crate) mod builders;
 pub(crate) mod code_access;

@@ -4,6 +4,7 @@ use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::builtins;
 use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::input_variables;
 use crate::analysis::stream::{self, Stream};
 use crate::analysis::variables::Value;
 use crate::programs::action::Output;
@@ -28,12 +29,12 @@ pub(crate) const SHELL: &[Program] = &[
     special(&["export"], "", builtins::export).output(Output::Nothing).declares().evaluates().keeps_paths(),
     special(&["local"], "", builtins::declare).output(Output::Nothing).declares_locals().evaluates().keeps_paths(),
     special(&["readonly"], "", builtins::declare).output(Output::Nothing).declares().evaluates().keeps_paths(),
-    special(&["getopts"], "", builtins::getopts).evaluates().sets(AssignedVariables::Arguments),
-    special(&["mapfile", "readarray"], "-d= -n= -O= -s= -u= -C= -c=", builtins::mapfile).evaluates().sets(AssignedVariables::Arguments),
+    special(&["getopts"], "", input_variables::getopts).evaluates().sets(AssignedVariables::Arguments),
+    special(&["mapfile", "readarray"], "-d= -n= -O= -s= -u= -C= -c=", input_variables::mapfile).evaluates().sets(AssignedVariables::Arguments),
     special(&["popd"], "", builtins::popd).keeps_paths(),
     special(&["printf"], "-v=", printf).evaluates().sets(AssignedVariables::ByOption("-v")).keeps_paths(),
     special(&["pushd"], "", builtins::pushd).keeps_paths(),
-    special(&["read"], "-a= -d= -i= -n= -N= -p= -t= -u=", builtins::read).output(Output::Nothing).evaluates().sets(AssignedVariables::Arguments).controls(Control::Read),
+    special(&["read"], "-a= -d= -i= -n= -N= -p= -t= -u=", input_variables::read).output(Output::Nothing).evaluates().sets(AssignedVariables::Arguments).controls(Control::Read),
     special(&["set"], "", builtins::set).output(Output::Nothing).keeps_paths(),
     special(&["shift"], "", builtins::shift).output(Output::Nothing).keeps_paths(),
     special(&["trap"], "", builtins::trap).output(Output::Nothing),

@@ -5,8 +5,9 @@ use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::Field;
+use crate::programs::inline_calls::MAX_CALLS;
+use crate::programs::inline_calls::calls::InlineCall;
 use crate::programs::inline_calls::text_arguments::literal;
-use crate::programs::inline_calls::{InlineCall, MAX_CALLS};
 use crate::programs::languages::SourceLanguage;
 
 /// A longer text is not a command.

@@ -1,8 +1,9 @@
 //! Commands in a special notation: recipes of make, backticks, pipes of awk.
 
 use crate::analysis::field::Field;
+use crate::programs::inline_calls::calls::InlineCall;
+use crate::programs::inline_calls::is_part;
 use crate::programs::inline_calls::text_arguments::literal;
-use crate::programs::inline_calls::{InlineCall, is_part};
 use crate::programs::table;
 
 /// For the variables of a makefile, this much text is looked at.

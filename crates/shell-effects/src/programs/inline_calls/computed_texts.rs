@@ -2,14 +2,21 @@
 //! The code is not parsed. Its tokens are folded as long as what is next to each other is a known operation on known texts.
 
 mod decoding;
+mod file_patterns;
 mod folding;
 mod tokens;
+mod values;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
+use self::file_patterns::{DELETING, SQL_READING, WALKING, listed, patterns};
 use self::folding::fold;
 use self::tokens::{Token, tokens};
+use self::values::with_values;
 use crate::percent::percent_decoded;
+
+pub(crate) use self::file_patterns::is_whole_tree;
+pub use self::file_patterns::written_patterns;
 
 /// Code with more tokens is not folded, which is a doubt.
 const MAX_TOKENS: usize = 20_000;
@@ -80,208 +87,6 @@ fn of_code(code: &str) -> ComputedTexts {
     patterns.extend(listed(&items, &["fsdir"], SQL_READING));
     let removed = listed(&items, WALKING, DELETING);
     ComputedTexts { texts, patterns, removed, opens_hidden: opens_hidden(&items), is_cut }
-}
-
-/// What names were last set to.
-#[derive(Default)]
-struct Values {
-    known: HashMap<String, Vec<Token>>,
-    /// The value before, up to the end of the statement that sets another one: `c = c "x"`.
-    before: Option<(String, Vec<Token>)>,
-}
-
-impl Values {
-    fn get(&self, name: &str) -> Option<&Vec<Token>> {
-        let old = || Some(&self.before.as_ref().filter(|(old, _)| old == name)?.1);
-        self.known.get(name).or_else(old)
-    }
-
-    /// A statement sets a name: `n = 'a'`, `n += 'a'`, `n = ['a', 'b']`.
-    fn set(&mut self, name: &str, adds: bool, rest: &[Token]) {
-        let old = self.known.remove_entry(name);
-        let Some(value) = value_at(rest) else {
-            self.before = old;
-            return;
-        };
-        let value = match (adds, old, value) {
-            (true, Some((_, old)), [Token::Text { text, .. }]) => match old.as_slice() {
-                [Token::Text { text: old, .. }] => vec![Token::made(format!("{old}{text}"))],
-                _ => return,
-            },
-            (true, ..) => return,
-            (false, _, value) => value.to_vec(),
-        };
-        let length: usize = value.iter().filter_map(Token::text).map(str::len).sum();
-        if length <= MAX_VALUE && value.len() <= MAX_LIST {
-            self.known.insert(name.to_owned(), value);
-        }
-    }
-}
-
-/// The text or the list of texts that a statement starts with, if that is all of its value.
-fn value_at(rest: &[Token]) -> Option<&[Token]> {
-    let length = match rest.first()? {
-        Token::Text { .. } => 1,
-        Token::Sign('[' | '(') => {
-            let is_item =
-                |item: &&Token| matches!(item, Token::Text { .. } | Token::Number(_) | Token::Sign(','));
-            let count = rest.iter().skip(1).take(MAX_LIST).take_while(is_item).count();
-            if !matches!(rest.get(count + 1), Some(Token::Sign(']' | ')'))) {
-                return None;
-            }
-            count + 2
-        }
-        _ => return None,
-    };
-    match rest.get(length) {
-        None | Some(Token::Sign(';' | '\n' | ',' | ')' | '}')) => rest.get(..length),
-        Some(_) => None,
-    }
-}
-
-/// Replaces names by what they were last set to. Also says whether there were any.
-fn with_values(items: &[Token]) -> (Vec<Token>, bool) {
-    let mut values = Values::default();
-    let mut out: Vec<Token> = Vec::with_capacity(items.len());
-    let mut is_changed = false;
-    for (at, item) in items.iter().enumerate() {
-        let Token::Name(name) = item else {
-            if matches!(item, Token::Sign(';' | '\n' | '}')) {
-                values.before = None;
-            }
-            out.push(item.clone());
-            continue;
-        };
-        let is_sign = |at: usize, sign: char| items.get(at) == Some(&Token::Sign(sign));
-        let adds = (is_sign(at + 1, '+') || is_sign(at + 1, '.')) && is_sign(at + 2, '=');
-        let equals = at + 1 + usize::from(adds);
-        let is_set = is_sign(equals, '=') && !is_sign(equals + 1, '=') && !is_sign(equals + 1, '>');
-        let is_member = at.checked_sub(1).is_some_and(|before| is_sign(before, '.'));
-        if is_set && !is_member {
-            values.set(name, adds, items.get(equals + 1..).unwrap_or_default());
-        }
-        match values.get(name) {
-            Some(value) if !is_set && !is_member && !is_sign(at + 1, '(') => {
-                is_changed = true;
-                // `@list` of Perl is its items.
-                let is_list = out.last() == Some(&Token::Sign('@')) && value.len() > 2;
-                if is_list {
-                    out.pop();
-                    out.extend(value.get(1..value.len() - 1).unwrap_or_default().iter().cloned());
-                } else {
-                    out.extend(value.iter().cloned());
-                }
-            }
-            _ => out.push(item.clone()),
-        }
-        if out.len() > 4 * MAX_TOKENS {
-            break;
-        }
-    }
-    (out, is_changed)
-}
-
-/// Functions that list the files that a pattern matches.
-const LISTING: &[&str] = &["glob", "iglob", "rglob", "globSync", "bsd_glob"];
-
-/// Whether a pattern of code finds each file of a tree. Reading these is a search, as by `grep -r`.
-pub(crate) fn is_whole_tree(pattern: &str) -> bool {
-    matches!(pattern.trim_start_matches("./"), "**" | "**/*" | "**/*.*")
-}
-
-/// The patterns that such functions get, and those in `<*.c>` of Perl and `Dir['*.c']` of Ruby.
-fn patterns(items: &[Token]) -> Vec<String> {
-    let mut found = Vec::new();
-    for (at, item) in items.iter().enumerate() {
-        let Token::Text { text, .. } = item else { continue };
-        if !text.contains(['*', '?', '[', '{']) {
-            continue;
-        }
-        let before = items.get(at.saturating_sub(2)..at).unwrap_or_default();
-        let (name, is_called) = match before {
-            [.., Token::Name(name)] => (name.as_str(), false),
-            [.., Token::Name(name), Token::Sign('(' | '[')] => (name.as_str(), true),
-            _ => continue,
-        };
-        if LISTING.contains(&name) || is_called && matches!(name, "Dir" | "Glob") {
-            let is_all = name == "rglob" && text == "*";
-            found.push(if is_all { "**/*".to_owned() } else { text.clone() });
-        }
-    }
-    if uses_files(items) { found } else { Vec::new() }
-}
-
-/// Words of code that it may expand like a shell: those in quotes, if it names such a function or `Dir[` of Ruby, and `<.x*>` of Perl.
-/// Unlike `patterns`, this reads the bare text and may find too much.
-#[must_use]
-pub fn written_patterns(code: &str) -> Vec<String> {
-    // `Dir[` is followed by a text.
-    let without_open = |word| match str::rsplit_once(word, '[') {
-        Some((before, after)) if !after.contains(']') => before.to_owned(),
-        _ => word.to_owned(),
-    };
-    let is_pattern = |word: &String| {
-        word.contains(['*', '?', '['])
-            && word.chars().all(|c| c.is_alphanumeric() || "./_-~*?[]{}".contains(c))
-    };
-    let lower = code.to_ascii_lowercase();
-    let expands = LISTING.iter().any(|name| lower.contains(name)) || code.contains("Dir[");
-    let quoted = if expands { code } else { "" }.split(['"', '\'', ' ', ',', '(', ')', '\n']);
-    let angled = code.split('<').skip(1).filter_map(|rest| Some(rest.split_once('>')?.0));
-    quoted.chain(angled).map(without_open).filter(is_pattern).collect()
-}
-
-/// Whether code does more than list files.
-fn uses_files(items: &[Token]) -> bool {
-    const USING: &[&str] = &[
-        "ARGV",
-        "Popen",
-        "call",
-        "check_output",
-        "execFileSync",
-        "execSync",
-        "fileinput",
-        "read",
-        "read_bytes",
-        "read_text",
-        "run",
-        "spawnSync",
-        "system",
-        "touch",
-        "write_bytes",
-        "write_text",
-    ];
-    items.iter().any(|item| {
-        matches!(item, Token::Name(name) if name != "Path" && (USING.contains(&name.as_str()) || OPENERS.contains(&name.as_str())))
-    })
-}
-
-/// Functions that go through a directory, and those that delete or move what they are given.
-const WALKING: &[&str] = &["iterdir", "listdir", "opendir", "readdir", "readdirSync", "scandir"];
-const DELETING: &[&str] = &["renameSync", "rmSync", "rmdirSync", "rmtree", "unlink", "unlinkSync"];
-/// What gives the contents of the files that sqlite lists: `select data from fsdir('.')`.
-const SQL_READING: &[&str] = &["data", "readfile"];
-
-/// Patterns of the files in the directories that code lists by one of the first functions, if it also uses one of the others.
-fn listed(items: &[Token], listing: &[&str], using: &[&str]) -> Vec<String> {
-    // `remove` alone is also a method of lists.
-    let is_owned = |part: &[Token]| {
-        matches!(part, [Token::Name(owner), Token::Sign('.'), Token::Name(name)]
-            if owner == "os" && matches!(name.as_str(), "remove" | "rename"))
-    };
-    let is_used =
-        items.iter().any(|item| matches!(item, Token::Name(name) if using.contains(&name.as_str())))
-            || using == DELETING && items.windows(3).any(is_owned);
-    let mut found = Vec::new();
-    for (at, item) in items.iter().enumerate() {
-        if !is_used || !matches!(item, Token::Name(name) if listing.contains(&name.as_str())) {
-            continue;
-        }
-        let near = items.get(at.saturating_sub(3)..items.len().min(at + 4)).unwrap_or_default();
-        let directory = near.iter().rev().find_map(Token::text).unwrap_or(".").trim_end_matches('/');
-        found.extend([format!("{directory}/*"), format!("{directory}/.*")]);
-    }
-    found
 }
 
 /// Functions that open the file that their first argument names, or change it.
