@@ -171,19 +171,6 @@ fn an_agent_that_unsets_its_variables_permits_nothing() {
     expect(test, "deny");
 }
 
-/// `env -i`: no process has the variables, but the client's is still above.
-#[cfg(target_os = "linux")]
-#[test]
-fn what_a_client_started_permits_nothing() {
-    let test = denied();
-    let start =
-        "sh() { (exec -a claude bash -c 'bash -c \"\\$0 \\\"\\$@\\\"\" sh \"$@\"; exit $?' x \"$@\"); }; ";
-    let tmux = Tmux::start_in(&test.root(), start, "allow 1");
-    let screen = tmux.shows("exit 1");
-    assert!(screen.contains("started by Claude Code"), "{screen}");
-    expect(test, "deny");
-}
-
 #[test]
 fn agents_may_not_call_it() {
     for command in [
