@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use regex_lite::Regex;
 
-/// Where a test of this module can be: `stress::x`, `thorough::x` and `x` are files of the test programs, other paths those of a crate, in
-/// a file of their own or at the end of the module that they test.
+/// Where a test of this module can be: `stress::x`, `thorough::x` and `x` are files of the test programs, other paths those of a crate (whose
+/// name may come first), in a file of their own or at the end of the module that they test.
 fn files(modules: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = modules.replace("::", "/");
@@ -14,6 +14,9 @@ fn files(modules: &str) -> Vec<PathBuf> {
     let crates = std::fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path());
     for source in crates.chain([root.to_owned()]).map(|folder| folder.join("src")) {
         found.extend([path.as_str(), inline].map(|path| source.join(format!("{path}.rs"))));
+    }
+    if let Some((name, rest)) = path.split_once('/') {
+        found.push(root.join(format!("crates/{name}/src/{rest}.rs")));
     }
     found
 }

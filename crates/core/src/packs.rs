@@ -132,7 +132,7 @@ pub fn find(name: &str) -> Result<&'static Pack, UnknownPack> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::Span;
+    use crate::yaml::{SOURCE_OF_ITEM, Span};
 
     #[test]
     fn a_pack_is_found_by_name_and_a_typo_gets_a_suggestion() {
@@ -195,7 +195,7 @@ mod tests {
         let mut code = String::from(TREES_START);
         for pack in &ALL {
             let name = pack.name.to_uppercase().replace('-', "_");
-            let mut tree = crate::yaml::read(pack.text).unwrap();
+            let mut tree = crate::yaml::read_source(pack.text, SOURCE_OF_ITEM).unwrap();
             let names = take_names(&mut tree);
             let tree = source_code(&tree, 1);
             code += &format!(
@@ -209,7 +209,7 @@ mod tests {
         let help = "a pack has changed: UPDATE_PACKS=1 cargo test -p conclaude-core packs, and build again";
         assert!(code == include_str!("packs/trees.rs"), "{help}");
         for pack in &ALL {
-            let mut read = crate::yaml::read(pack.text).unwrap();
+            let mut read = crate::yaml::read_source(pack.text, SOURCE_OF_ITEM).unwrap();
             take_names(&mut read);
             assert!(*pack.tree() == read, "{}", pack.name);
         }
@@ -221,12 +221,12 @@ use std::borrow::Cow::Borrowed;
 
 use super::PackContent;
 use crate::yaml::Node::{Bool, List, Map, Text};
-use crate::yaml::{Span, Spanned};
+use crate::yaml::{SOURCE_OF_ITEM, Span, Spanned};
 
 /// A value, its start and end in bytes, and its line.
 macro_rules! at {
     ($start:literal, $end:literal, $line:literal, $value:expr) => {
-        Spanned { value: $value, span: Span { start: $start, end: $end, line: $line, source: 0 } }
+        Spanned { value: $value, span: Span { start: $start, end: $end, line: $line, source: SOURCE_OF_ITEM } }
     };
 }
 "#;

@@ -12,7 +12,7 @@ pub use deserialize::{check_keys, fields_of, from_entries};
 pub use emit::emit;
 pub use error::{SyntaxError, ValueError};
 pub use located::Located;
-pub use tree::{MapEntry, Node, Position, Span, Spanned, Text};
+pub use tree::{MapEntry, Node, Position, SOURCE_OF_ITEM, Span, Spanned, Text};
 
 /// Reads one document. An empty text is `Null`.
 ///

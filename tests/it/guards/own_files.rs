@@ -38,6 +38,7 @@ fn git_does_not_remove_our_own_files_unseen() {
     };
     git(&["init", "-q"]);
     git(&["add", ".conclaude.yaml"]);
+    git(&["-c", "user.name=x", "-c", "user.email=x@localhost", "commit", "-qm", "x"]);
     let mut test = test
         .file(".conclaude/.gitignore", "*\n")
         .file(".conclaude/audit/x.jsonl", "")

@@ -4,12 +4,12 @@ use std::borrow::Cow::Borrowed;
 
 use super::PackContent;
 use crate::yaml::Node::{Bool, List, Map, Text};
-use crate::yaml::{Span, Spanned};
+use crate::yaml::{SOURCE_OF_ITEM, Span, Spanned};
 
 /// A value, its start and end in bytes, and its line.
 macro_rules! at {
     ($start:literal, $end:literal, $line:literal, $value:expr) => {
-        Spanned { value: $value, span: Span { start: $start, end: $end, line: $line, source: 0 } }
+        Spanned { value: $value, span: Span { start: $start, end: $end, line: $line, source: SOURCE_OF_ITEM } }
     };
 }
 

@@ -18,10 +18,13 @@ pub struct Span {
     pub end: usize,
     /// Counted from 1.
     pub line: usize,
-    /// The index of the config's file; 0 if there is only one. What is inside an item of a list is from the file of that item,
-    /// whatever it says here.
+    /// The index of the config's file; 0 if there is only one. `SOURCE_OF_ITEM` inside a rule of a pack.
     pub source: usize,
 }
+
+/// The file is that of the item of a list that the value is in. A rule of a pack is a part of the program, and any file may extend
+/// the pack.
+pub const SOURCE_OF_ITEM: usize = usize::MAX;
 
 impl Span {
     /// In bytes. For a mapping or a list, its first line is enough. The search stops there, because one long line may contain
@@ -40,17 +43,19 @@ pub struct Spanned<T> {
 }
 
 impl Spanned<Node> {
-    /// Sets the file of all values, down to the items of lists: what is inside an item of a pack is a part of the program.
+    /// Sets the file of all values.
     pub fn set_source(&mut self, source: usize) {
-        let mut pending = if source == 0 { Vec::new() } else { vec![self] };
-        while let Some(node) = pending.pop() {
+        let mut pending = vec![(self, false)];
+        while let Some((node, is_in_item)) = pending.pop() {
             node.span.source = source;
             match &mut node.value {
+                // A rule of a pack, which stays as it is.
+                Node::Map(Cow::Borrowed(_)) | Node::List(Cow::Borrowed(_)) if is_in_item => {}
                 Node::Map(entries) => pending.extend(entries.to_mut().iter_mut().map(|(key, value)| {
                     key.span.source = source;
-                    value
+                    (value, is_in_item)
                 })),
-                Node::List(items) => items.to_mut().iter_mut().for_each(|item| item.span.source = source),
+                Node::List(items) => pending.extend(items.to_mut().iter_mut().map(|item| (item, true))),
                 _ => {}
             }
         }
@@ -108,7 +113,10 @@ impl<'a> Position<'a> {
     }
 
     fn located(self, span: Span) -> Span {
-        Span { source: self.item_source.unwrap_or(span.source), ..span }
+        match self.item_source {
+            Some(source) if span.source == SOURCE_OF_ITEM => Span { source, ..span },
+            _ => span,
+        }
     }
 
     /// The entries of a mapping, otherwise none.
@@ -122,7 +130,7 @@ impl<'a> Position<'a> {
     /// The items of a list, otherwise none.
     pub fn items(self) -> impl Iterator<Item = Position<'a>> {
         self.node.items().iter().map(move |item| {
-            let source = self.item_source.unwrap_or(item.span.source);
+            let source = self.located(item.span).source;
             Position { node: item, item_source: Some(source) }
         })
     }

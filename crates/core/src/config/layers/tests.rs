@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use super::*;
+use crate::yaml::Span;
 
 fn part(layer: Layer, name: &str, text: &str) -> Part {
     let path = PathBuf::from(name);
@@ -232,9 +233,8 @@ fn a_value_inside_a_rule_has_the_file_of_the_rule() {
     let copy = origins.tree().with_sources();
     let list = copy.value_of("preToolUse").and_then(|guards| guards.value_of("uneditableFiles")).unwrap();
     for rule in list.items() {
-        assert!(rule.entries().iter().all(|(key, value)| {
-            key.span.source == rule.span.source && value.span.source == rule.span.source
-        }));
+        let is_of_rule = |span: Span| span.source == rule.span.source;
+        assert!(rule.entries().iter().all(|(key, value)| is_of_rule(key.span) && is_of_rule(value.span)));
     }
     assert!(list.items().iter().any(|rule| rule.span.source == 1));
     origins.check_trust(|source| {
