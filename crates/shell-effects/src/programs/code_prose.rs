@@ -228,7 +228,7 @@ impl<'c> Prose<'_, 'c> {
     fn is_prose(&self, at: usize, inner: &str) -> bool {
         // Stripped of its line breaks, a single word may be a file.
         let is_sentence = inner.trim().contains([' ', '\n']) || inner.contains('\n') && !self.strips;
-        is_sentence && (self.is_used(at) || self.is_named_prose(at))
+        is_sentence && (self.is_used(at) || self.is_named_prose(at) || self.is_appended_prose(at))
     }
 
     /// Whether a text or a name is an argument of a harmless call, or compared.
@@ -295,6 +295,44 @@ impl<'c> Prose<'_, 'c> {
                 && self.before(used, 1) != Some(SourceToken::Sign('.'))
                 && (is_assigned && self.is_assignment(used + 2) || self.is_used(used))
         })
+    }
+
+    /// `name += "…"`, if the name is otherwise only assigned, changed by a method of its own, or used in a harmless way.
+    fn is_appended_prose(&self, at: usize) -> bool {
+        let (Some(SourceToken::Sign('=')), Some(SourceToken::Sign('+')), Some(SourceToken::Name(name))) =
+            (self.before(at, 1), self.before(at, 2), self.before(at, 3))
+        else {
+            return false;
+        };
+        let is_statement = |used: usize| match self.before(used, 1) {
+            None | Some(SourceToken::Text(_) | SourceToken::Sign(')' | ']' | '}' | ';')) => true,
+            Some(SourceToken::Name(word)) => !CONTINUING.contains(&word),
+            Some(SourceToken::Sign(_)) => false,
+        };
+        let is_target = |used: usize| match (self.token(used + 1), self.token(used + 2)) {
+            (Some(SourceToken::Sign('=')), Some(next)) => next != SourceToken::Sign('='),
+            (Some(SourceToken::Sign('+')), Some(SourceToken::Sign('='))) => {
+                matches!(self.token(used + 3), Some(SourceToken::Text(text)) if self.ends_statement(text))
+            }
+            _ => false,
+        };
+        // `name = name.replace(…)`
+        let is_changed = |used: usize| {
+            let is_own = (self.before(used, 1), self.before(used, 2))
+                == (Some(SourceToken::Sign('=')), Some(SourceToken::Name(name)));
+            let is_method = matches!(
+                (self.token(used + 1), self.token(used + 2)),
+                (Some(SourceToken::Sign('.')), Some(SourceToken::Name(method))) if METHODS.contains(&method)
+            );
+            is_own && is_method
+        };
+        let uses = self.tokens.iter().enumerate().filter(|(_, token)| **token == SourceToken::Name(name));
+        let uses: Vec<usize> = uses.map(|(used, _)| used).take(MAX_USES + 1).collect();
+        uses.len() <= MAX_USES
+            && uses.into_iter().all(|used| {
+                self.before(used, 1) != Some(SourceToken::Sign('.'))
+                    && (is_statement(used) && is_target(used) || is_changed(used) || self.is_used(used))
+            })
     }
 
     /// Whether a text is the whole value of an assignment that is a statement.
@@ -368,6 +406,8 @@ mod tests {
             "old = '''\n  a.env\n'''\ns = s.replace(old, '')",
             "a = 'see .env'  # x\nif a not in s:\n    s = s.replace('x', a + b)",
             "print('done,', len('a .env'), 'and .env')",
+            "s = open('a.md').read()\ns += '''\n## See .env\n'''\nopen('a.md', 'w').write(s)",
+            "s=''\ns+='a b'\ns+='see .env'\ns = s.replace('a', 'b')\nprint(s)",
         ] {
             let kept = without_prose("python3", code);
             assert!(!kept.contains(".env") && !kept.contains("\\.env"), "{code}\n{kept}");
@@ -388,6 +428,13 @@ mod tests {
             "s = s.replace('x', '.env'); open(s)",
             "s = s.replace('x y', '.env'); open(s)",
             "open('a .env'.split()[1])",
+            "s = ''\ns += 'a .env'\nopen(s[2:])",
+            "s = ''\ns += 'a .env'\nt = s\nopen(t[2:])",
+            "s = ''\ns += 'a .env'\nopen(s.replace('a ', ''))",
+            "s = ''\ns += 'a .env'[2:]\nprint(s)",
+            "s = ''\ns += 'a .env'\ns = s[2:]\nopen(s)",
+            "s = ''\ns += 'a .env'\ns += t\nfor c in s: open(c)",
+            "s = t = ''\ns += 'a .env'\nt.s += 'a .env'\nopen(t.s)",
             "x = 'a .env'\nopen(x.split()[1])",
             "x = 'a .env'\nopen(x[2:])",
             "x = 'a .env'\nprint(x)\nopen(x[2:])",
