@@ -81,6 +81,9 @@ fn commands_are_parsed_as_by_brush() {
     cat <<EOF⏎text⏎EO\⏎F⏎cat .env: Some(2), not None
     echo $[a[0] <<E ]⏎cat .env⏎E: Some(3), not Some(1)
     BASH_ENV=<(echo cat .env) bash -c :: Some(1), not None
+    a[ #]\1; rm a: None, not Some(1)
+    a[{ #]; rm a: None, not Some(1)
+    a=([ #]=1); rm a⏎): None, not Some(0)
     select x in a b; do echo $x; break; done: Some(2), not None
     f=x:.env; IFS[0000000000000000000000000000000000000000000000: None, not Some(1)
     f=x:.env; IFS[0 + 0]=:; cat $f: None, not Some(2)

@@ -73,16 +73,22 @@ impl State {
         self.variables.set(name, if is_unsteady { Value::Unknown } else { value });
     }
 
-    /// What `$index` may be, if that is known. After a word that may be several words or none, a known one may have any position.
+    /// What `$index` may be, if that is known. After a word that may be several words or none, a word may have any position.
     pub(crate) fn arguments_at(&self, index: usize) -> Option<Vec<Field>> {
         let fields = self.positional.as_ref()?;
         let at = index.checked_sub(1)?;
         let unsure = fields.iter().position(Field::may_be_several).filter(|unsure| *unsure <= at);
         let others = unsure.map_or(&[][..], |unsure| fields.get(unsure..).unwrap_or_default());
-        let is_beyond = at >= fields.len();
-        let found = fields.get(at).into_iter();
-        let others = others.iter().filter(|other| is_beyond || other.is_literal());
-        Some(found.chain(others).cloned().collect::<Alternatives<Field>>().as_slice().to_vec())
+        Some(
+            fields
+                .get(at)
+                .into_iter()
+                .chain(others)
+                .cloned()
+                .collect::<Alternatives<Field>>()
+                .as_slice()
+                .to_vec(),
+        )
     }
 
     /// The arguments after the first ones. Words that may be several ones, or none, may be among them.

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 use shell_effects::Script;
 
+use super::lines::CHUNK;
 use super::{MessageLine, bounded_line};
 use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::dialect::claude::transcript::TranscriptLine;
@@ -84,7 +85,7 @@ fn tool_calls<T>(
     take: impl Fn(&ToolCall<'_>) -> Option<T>,
 ) -> io::Result<Vec<(T, bool)>> {
     let (mut taken, mut failed) = (Vec::new(), HashSet::new());
-    let mut reader = io::BufReader::with_capacity(256 << 10, files::open_regular(path)?);
+    let mut reader = io::BufReader::with_capacity(CHUNK, files::open_regular(path)?);
     while let Some(line) = bounded_line(&mut reader)? {
         let has = |needle: &[u8]| memchr::memmem::find(&line, needle).is_some();
         if !has(b"\"tool_use\"") && !has(b"\"tool_result\"") {

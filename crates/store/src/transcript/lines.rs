@@ -8,7 +8,8 @@ use conclaude_core::dialect::claude::{agents, limits};
 use conclaude_os::files;
 use conclaude_os::log;
 
-pub(super) const CHUNK: u64 = 256 << 10;
+/// Larger pieces are not read faster, and every hook would have them in memory.
+pub(super) const CHUNK: usize = 64 << 10;
 
 /// A longer line is not kept in memory when it is read from the end: no call is that long.
 pub(super) const MAX_BACKWARD_BYTES: usize = 8 << 20;
@@ -20,7 +21,7 @@ pub(super) const MAX_LINE_BYTES: u64 = limits::MAX_TRANSCRIPT_LINE_BYTES;
 
 /// Whether a file contains this; it is read in pieces.
 pub(super) fn holds(file: &mut impl Read, needle: &[u8]) -> bool {
-    let mut buffer = vec![0; 256 << 10];
+    let mut buffer = vec![0; CHUNK];
     let mut kept = 0;
     loop {
         let Some(room) = buffer.get_mut(kept..) else { return false };
@@ -107,10 +108,10 @@ impl LinesFromEnd {
     /// Reads what comes before the pending part. A long line is read in ever larger steps, so that its length costs no more
     /// than itself.
     fn read_back(&mut self, pending: u64) -> io::Result<()> {
-        let step = CHUNK.max(pending).min(self.start);
+        let step = (CHUNK as u64).max(pending).min(self.start);
         self.start -= step;
         self.file.seek(SeekFrom::Start(self.start))?;
-        let mut chunk = Vec::new();
+        let mut chunk = Vec::with_capacity(CHUNK);
         (&self.file).take(step).read_to_end(&mut chunk)?;
         if (chunk.len() as u64) < step {
             return Err(io::Error::new(

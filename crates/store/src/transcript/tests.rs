@@ -84,7 +84,7 @@ fn a_transcript_of_one_hundred_megabytes_is_read_from_its_end() {
 
 #[test]
 fn lines_come_from_last_to_first_whatever_the_chunks() {
-    let long = "y".repeat(CHUNK as usize * 3);
+    let long = "y".repeat(CHUNK * 3);
     let file = file(&format!("a\n\n{long}\nb"));
     let mut lines = LinesFromEnd::open(file.path()).unwrap();
     let mut all = Vec::new();
@@ -128,7 +128,7 @@ fn a_text_is_found_wherever_the_pieces_of_a_file_part_it() {
         assert!(holds(&mut SlowReader::new(&text), b"needle"), "{at}");
         assert!(!holds(&mut SlowReader::new(&text.replace('d', "x")), b"needle"), "{at}");
     }
-    let far = format!("{}needle", "x".repeat((256 << 10) - 3));
+    let far = format!("{}needle", "x".repeat(CHUNK - 3));
     assert!(holds(&mut far.as_bytes(), b"needle"));
 }
 
@@ -155,7 +155,7 @@ fn a_line_that_is_too_long_hides_no_call_unless_it_may_be_one() {
     let long = "x".repeat(MAX_BACKWARD_BYTES * 3);
     let text = |middle: &str| format!("{}\n{{\"a\":\"{middle}\"}}\n{{}}\n", call("t1", "Agent", "coder"));
     assert_eq!(found(&text(&long), None).as_deref(), Some("coder"));
-    for at in [1, 1000, CHUNK as usize - 5, MAX_BACKWARD_BYTES - 6, MAX_BACKWARD_BYTES * 2 - 3] {
+    for at in [1, 1000, CHUNK - 5, MAX_BACKWARD_BYTES - 6, MAX_BACKWARD_BYTES * 2 - 3] {
         let hiding = format!("{}subagent_type{}", &long[..at], &long[at..]);
         let path = file(&text(&hiding));
         assert_eq!(last_agent_call(path.path(), None).unwrap(), CallLookup::TooLong, "{at}");
