@@ -5,7 +5,8 @@
 //! fsmonitor, diff programs) can run or hide a file.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
 use std::path::{Path, PathBuf};
 
 use crate::budget::Budget;
@@ -184,7 +185,8 @@ pub fn files_of(folder: &Path, extent: Extent, budget: &Budget) -> Result<Option
     let Some(repository) = Repository::find(folder, budget) else { return Ok(None) };
     let mut files = Vec::new();
     if extent.tracked {
-        files.extend(repository.tracked()?.entries.keys().map(|name| repository.top.join(path_of(name))));
+        let entries = repository.tracked()?.entries;
+        files.extend(entries.iter().map(|(name, _)| repository.top.join(path_of(name))));
         // Messages name the first relevant one.
         files.sort();
     }
@@ -209,7 +211,8 @@ pub fn changed(
     let Some(repository) = Repository::find(folder, budget) else { return Ok(files) };
     let name = |file: &Path| file.strip_prefix(&repository.top).ok()?.to_str().map(str::to_owned);
     let names: Vec<String> = files.iter().filter_map(|file| name(file)).collect();
-    let (staged, committed) = (repository.tracked()?.entries, repository.committed(commit, &names)?);
+    let staged: BTreeMap<_, _> = repository.tracked()?.entries.into_iter().collect();
+    let committed: BTreeMap<_, _> = repository.committed(commit, &names)?.into_iter().collect();
     let is_same = |file: &PathBuf| {
         let Some(name) = name(file) else { return false };
         match (staged.get(name.as_bytes()), committed.get(name.as_bytes())) {

@@ -1,6 +1,7 @@
 //! The files and directories of a project that git considers. Ignored files are included. In ignored directories, only files that
 //! git tracks, or that the caller already knows, are included, unless the caller wants more.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -196,7 +197,7 @@ impl EntryWalk<'_> {
             if below.is_empty() {
                 continue;
             }
-            let index = repository.tracked()?.entries;
+            let index: BTreeMap<_, _> = repository.tracked()?.entries.into_iter().collect();
             for folder in below {
                 let inside = index
                     .range(folder.as_bytes().to_vec()..)

@@ -2,7 +2,6 @@
 //! repository configures.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use sha1::Sha1;
@@ -45,8 +44,8 @@ struct RawEntry {
     extended_flags: u16,
 }
 
-/// In the order of the index.
-pub(super) type IndexEntries = BTreeMap<Vec<u8>, IndexEntry>;
+/// In the order of the index. Callers that look up names make a map of them: most only visit all.
+pub(super) type IndexEntries = Vec<(Vec<u8>, IndexEntry)>;
 
 /// All entries. `None` if the format is not as documented, or for a split or a sparse index: their entries are elsewhere, or
 /// stand for whole directories.
@@ -62,7 +61,6 @@ fn walk(index: &[u8], id_len: usize) -> Option<IndexEntries> {
         return None;
     }
     let version = reader.u32().filter(|version| (2..=4).contains(version))?;
-    // The index is sorted. Building the map from all entries at once compares each entry only with the next one.
     let mut entries = Vec::new();
     let mut name = Vec::new();
     for _ in 0..reader.u32()? {
@@ -93,7 +91,7 @@ fn walk(index: &[u8], id_len: usize) -> Option<IndexEntries> {
         }
         reader.take(usize::try_from(length).ok()?)?;
     }
-    if has_checksum(index, id_len) { Some(entries.into_iter().collect()) } else { None }
+    if has_checksum(index, id_len) { Some(entries) } else { None }
 }
 
 /// The hash of everything before it. Zeros with `index.skipHash`.
@@ -145,7 +143,7 @@ pub(super) fn parse_listed(output: &[u8]) -> IndexEntries {
             (stage & 3) << 12,
         );
     }
-    entries.into_iter().collect()
+    entries
 }
 
 struct IndexReader<'a> {
