@@ -6,7 +6,6 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-
 use std::path::{Path, PathBuf};
 
 use crate::budget::Budget;
