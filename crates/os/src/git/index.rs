@@ -51,7 +51,24 @@ pub(super) type IndexEntries = Vec<(Vec<u8>, IndexEntry)>;
 /// stand for whole directories.
 pub(super) fn parse(index: &[u8]) -> Option<IndexEntries> {
     // The index does not contain the length of an id. With the wrong one nothing fits.
-    walk(index, 20).or_else(|| walk(index, 32))
+    checked(index, 20).or_else(|| checked(index, 32))
+}
+
+/// From this size on, a thread is worth its start.
+const LARGE_INDEX: usize = 1 << 20;
+
+/// Hashing takes half as long as reading the entries. For a large index both happen at once, as git does it.
+fn checked(index: &[u8], id_len: usize) -> Option<IndexEntries> {
+    let (entries, is_right) = if index.len() < LARGE_INDEX {
+        let entries = walk(index, id_len)?;
+        (Some(entries), has_checksum(index, id_len))
+    } else {
+        std::thread::scope(|scope| {
+            let checksum = scope.spawn(|| has_checksum(index, id_len));
+            (walk(index, id_len), checksum.join().unwrap_or(false))
+        })
+    };
+    if is_right { entries } else { None }
 }
 
 /// Git's `gitformat-index`, versions 2 to 4.
@@ -91,7 +108,7 @@ fn walk(index: &[u8], id_len: usize) -> Option<IndexEntries> {
         }
         reader.take(usize::try_from(length).ok()?)?;
     }
-    if has_checksum(index, id_len) { Some(entries) } else { None }
+    Some(entries)
 }
 
 /// The hash of everything before it. Zeros with `index.skipHash`.

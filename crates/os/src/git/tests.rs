@@ -225,6 +225,27 @@ fn an_index_that_is_not_understood_is_listed_by_git() {
 }
 
 #[test]
+fn a_large_index_with_a_wrong_checksum_is_not_read() {
+    let repository = TestRepository::new();
+    let id = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
+    let line = |n: usize| format!("100644 {id} 0\t{}/{n}\n", "long".repeat(30));
+    let mut git = std::process::Command::new("git")
+        .current_dir(repository.path())
+        .args(["update-index", "--index-info"])
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines: String = (0..10_000).map(line).collect();
+    std::io::Write::write_all(&mut git.stdin.take().unwrap(), lines.as_bytes()).unwrap();
+    assert!(git.wait().unwrap().success());
+    let mut index = std::fs::read(repository.path().join(".git/index")).unwrap();
+    assert!(index.len() > 1 << 20, "{}", index.len());
+    assert_eq!(index::parse(&index).unwrap().len(), 10_000);
+    *index.last_mut().unwrap() ^= 1;
+    assert_eq!(index::parse(&index), None);
+}
+
+#[test]
 fn objects_and_branches_in_other_formats_are_understood() {
     for format in ["--object-format=sha256", "--ref-format=reftable"] {
         let repository = TestRepository(tempfile::tempdir().unwrap());
