@@ -9,7 +9,8 @@ use crate::cli::out::{Out, Paint};
 use crate::cli::table;
 use conclaude_core::exit::Exit;
 use conclaude_core::text::{count, printable_line};
-use conclaude_store::audit::{CommandStats, Filter, Reader, Stats, Trail, Verdict, verify};
+use conclaude_os::environment::Variables;
+use conclaude_store::audit::{CommandStats, Filter, Reader, Stats, TraceParent, Trail, Verdict, verify};
 use filter::FilterArgs;
 
 mod export;
@@ -73,7 +74,7 @@ impl AuditSubcommand {
                 Exit::Success
             }
             AuditSubcommand::Reset => {
-                match trail.reset()? {
+                match trail.reset(TraceParent::of(&Variables::of_process()))? {
                     Some(archive) => {
                         writeln!(out, "the old trail is in {}; a new one was started", archive.display())?;
                     }

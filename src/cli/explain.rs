@@ -96,7 +96,7 @@ pub(super) fn explain(asked: ExplainEvent) -> anyhow::Result<Explanation> {
         notes.extend(switched_off(&environment.variables));
     } else {
         notes.extend(unknown_names(&asked, &project));
-        notes.extend(not_called(asked.event, &found));
+        notes.extend(not_called(asked.event, &found, &environment.variables));
     }
     let rehearsal = rehearse(event, &environment).map_err(|error| anyhow!("{error}"))?;
     let enforced = if asked.event == EventKind::PreToolUse && !asked.client.is_translated() {
@@ -126,8 +126,12 @@ fn switched_off(variables: &Variables) -> Option<String> {
 }
 
 /// Why Claude Code would not call conclaude at all.
-fn not_called(event: EventKind, found: &[registration::ScopeSettings]) -> Option<String> {
-    if let Some(off) = switched_off(&Variables::of_process()) {
+fn not_called(
+    event: EventKind,
+    found: &[registration::ScopeSettings],
+    variables: &Variables,
+) -> Option<String> {
+    if let Some(off) = switched_off(variables) {
         return Some(off);
     }
     let is_registered =

@@ -17,6 +17,14 @@ fn every_crate_is_in_its_picture() {
 }
 
 #[test]
+fn pure_crates_forbid_the_same() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
+    let lints = ["core", "glob", "shell-effects"]
+        .map(|name| std::fs::read_to_string(crates.join(name).join("clippy.toml")).unwrap());
+    assert!(lints.iter().all(|of_crate| *of_crate == lints[0]), "change `clippy.toml` in all three");
+}
+
+#[test]
 fn a_crate_with_examples_runs_them() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let crates = std::fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path());

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::common::collector::Collector;
 use crate::common::snapshot::pretty;
-use crate::common::{Test, run_in};
+use crate::common::{Test, conclaude_in, run_in};
 
 const CONFIG: &str = "subagentStop: {commands: {coder: [{run: 'exit 3'}, {run: 'true'}]}}\n";
 const TRACE: &str = "4a9aea12848f2328348bd68ac55dcd08";
@@ -73,6 +73,19 @@ fn a_record_holds_the_trace_of_the_client_and_when_it_started() {
     let (started, first) = (time(&records[0]["started"]), time(&records[0]["commands"][0]["started"]));
     assert!(started <= first && first <= time(&records[0]["commands"][1]["started"]));
     assert_eq!(records[1]["tool"]["use_id"], "toolu_1");
+}
+
+#[test]
+fn the_record_of_a_reset_holds_the_trace_of_the_client() {
+    let test = recorded();
+    let traceparent = format!("00-{TRACE}-{PARENT}-01");
+    let mut reset = conclaude_in(&test.root());
+    reset.args(["audit", "reset"]).env("HOME", test.root().join(".home")).env("TRACEPARENT", &traceparent);
+    assert!(reset.output().unwrap().status.success());
+    let record =
+        std::fs::read_to_string(test.root().join(".conclaude/audit/audit-0000000002.jsonl")).unwrap();
+    let record: Value = serde_json::from_str(&record).unwrap();
+    assert_eq!((&record["event"], &record["traceparent"]), (&json!("audit reset"), &json!(traceparent)));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The environment of the process. Only this module reads it.
 //!
-//! Variables that decide something are read once where a call starts, and passed as [`Variables`]. The user's folders and the
-//! programs on the `PATH` are looked up where a file is needed: they belong to the file system that this process sees.
+//! Variables that decide about an event are read once where its call starts, and passed as [`Variables`]. What belongs to the process
+//! is asked here, where it is needed: the user's folders, the programs on the `PATH`, what a shell command inherits, how a
+//! notification is sent, the mark of our own processes.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -28,7 +29,8 @@ impl Variables {
     }
 
     fn os_value(&self, name: &str) -> Option<&OsStr> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
+        let found = self.0.iter().find(|(known, _)| is_same(known, name));
+        found.map(|(_, value)| value.as_os_str())
     }
 
     /// The value of a variable, if it is valid Unicode.
@@ -59,6 +61,11 @@ impl Variables {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|(name, _)| name.to_str())
     }
+}
+
+/// Whether two names are of the same variable. Windows ignores case.
+fn is_same(known: &OsStr, name: &str) -> bool {
+    if cfg!(windows) { known.eq_ignore_ascii_case(name) } else { known == name }
 }
 
 /// Values may be secret.
@@ -161,6 +168,12 @@ mod tests {
         );
         assert_eq!((variables.path("B"), variables.path("C")), (None, Some(Path::new(" c"))));
         assert_eq!(variables.names().collect::<Vec<_>>(), ["A", "B", "C"]);
+    }
+
+    #[test]
+    fn names_differ_by_case_except_on_windows() {
+        let variables = variables(&[("Path", "p")]);
+        assert_eq!(variables.get("PATH"), if cfg!(windows) { Some("p") } else { None });
     }
 
     #[test]

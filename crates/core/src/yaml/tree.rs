@@ -22,8 +22,8 @@ pub struct Span {
     pub source: usize,
 }
 
-/// The file is that of the item of a list that the value is in. A rule of a pack is a part of the program, and any file may extend
-/// the pack.
+/// The value has the source of the list item that contains it. The values of packs are built into the program, and which index a pack
+/// gets depends on the config that extends it.
 pub const SOURCE_OF_ITEM: usize = usize::MAX;
 
 impl Span {

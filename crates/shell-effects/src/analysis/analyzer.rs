@@ -65,7 +65,7 @@ pub(super) struct Scope {
     /// The file of the script that is about to run.
     pub(super) script_file: Option<Field>,
     /// The name that `exec -a` gives a program.
-    pub(super) called: Option<Field>,
+    pub(super) given_name: Option<Field>,
     /// The command runs only if these files are missing.
     pub(super) missing: Vec<String>,
     /// How many redirections to a file surround the command.
@@ -147,7 +147,7 @@ impl<'a> Analyzer<'a> {
                 input: Stream::Inherited,
                 input_file: None,
                 script_file: None,
-                called: None,
+                given_name: None,
                 missing: Vec::new(),
                 redirected: 0,
                 inside: 0,
@@ -404,13 +404,13 @@ impl Analyzer<'_> {
     }
 
     /// Runs a program under another name, if one is given: `exec -a NAME`.
-    pub(crate) fn called(&mut self, name: Option<&Field>, run: impl FnOnce(&mut Self)) {
-        self.with(|analyzer| &mut analyzer.scope.called, name.cloned(), run);
+    pub(crate) fn with_given_name(&mut self, name: Option<&Field>, run: impl FnOnce(&mut Self)) {
+        self.with(|analyzer| &mut analyzer.scope.given_name, name.cloned(), run);
     }
 
     /// The name that `exec -a` gives a program.
     pub(crate) fn given_name(&self) -> Option<&Field> {
-        self.scope.called.as_ref()
+        self.scope.given_name.as_ref()
     }
 
     /// Runs something in a new shell with these arguments.

@@ -303,7 +303,7 @@ impl Analyzer<'_> {
         let none = if written.parts().len() > 1 { Some(None) } else { None };
         self.one_of(written.parts().iter().map(Some).chain(none), |analyzer, content| {
             if let Some(content) = content {
-                // What comes from the terminal is known now no more than then.
+                // What was typed at the terminal while the file was written is still unknown when the file runs.
                 let content = if *content == Stream::Inherited { Stream::Unknown } else { content.clone() };
                 analyzer.code_of(content, interpreter, language, arguments);
             }

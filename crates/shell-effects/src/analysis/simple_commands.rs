@@ -397,11 +397,19 @@ impl Analyzer<'_> {
         self.streams.output = Stream::Nothing;
     }
 
-    /// A rule that allows the program must name such a subcommand.
+    /// A rule that allows the program must name such a subcommand, or such an option of a subcommand.
     fn acting_subcommands(&mut self, program: &Program, words: &[Field], command: usize) {
-        for subcommand in program.acting_subcommands {
-            if launchers::after(program, subcommand, words).is_some() {
-                self.acts_by(subcommand.rsplit(' ').next().unwrap_or(subcommand), command);
+        for acting in program.acting_subcommands.iter().copied().chain(program.launching()) {
+            let (name, last) = match acting.rsplit_once(' ') {
+                Some((name, option)) if option.starts_with('-') => (name, option),
+                Some((_, last)) => (acting, last),
+                None => (acting, acting),
+            };
+            let Some(rest) = launchers::after(program, name, words) else { continue };
+            let option = last.trim_end_matches('=');
+            let is_given = || arguments::parse(last, rest).flags.iter().any(|(flag, _)| flag == option);
+            if !last.starts_with('-') || is_given() {
+                self.acts_by(option, command);
             }
         }
     }

@@ -90,7 +90,7 @@ impl Subcommand {
         Subcommand { names, options, action: SubcommandAction::Launch(launch) }
     }
 
-    /// It has subcommands itself. These options may come before them.
+    /// It has subcommands itself. These options may come before them. Other names are aliases.
     pub(crate) const fn group(names: &'static [&'static str], options: Flags) -> Subcommand {
         Subcommand { names, options, action: SubcommandAction::Group }
     }

@@ -49,17 +49,11 @@ pub(crate) fn without_prose(interpreter: &str, text: &str) -> String {
 }
 
 /// Files that a build runs or obeys, without being part of what it builds.
+#[rustfmt::skip]
 const BUILD_FILES: &[&str] = &[
-    "build.rs",
-    "build.gradle",
-    "pom.xml",
-    "Cargo.toml",
-    "config.toml",
-    "package.json",
-    ".npmrc",
-    ".config.",
-    "setup",
-    "conftest",
+    ".cargo/config", ".config.", ".npmrc", ".setup.", "CMakeLists", "Cargo.toml", "Directory.Build", "Makefile", "build.gradle", "build.rs",
+    "config.toml", "conftest", "makefile", "package.json", "pom.xml", "pyproject.toml", "rust-toolchain", "settings.gradle", "setup.cfg",
+    "setup.py", "setupTests", "tox.ini",
 ];
 
 /// Whether code may write a file that a build runs by itself.
@@ -388,6 +382,7 @@ fn without_signs(pattern: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{CodeAccess, CodeLanguage};
 
     #[test]
     fn sentences_and_patterns_in_code_are_not_files() {
@@ -417,6 +412,42 @@ mod tests {
             "import re, glob\nre.sub(r'print\\((.*?)\\)', f, s)\nre.match('a.*', s)",
         );
         assert!(!kept.contains('*'), "{kept}");
+    }
+
+    #[test]
+    fn code_that_names_a_file_of_a_build_may_change_the_build() {
+        let names = |text: &str| {
+            names_build_file(&Doubt::InlineCode {
+                interpreter: "python3".into(),
+                language: CodeLanguage::Other,
+                text: format!("open('{text}', 'w').write(s)"),
+                access: CodeAccess { writes: true, moves: false, runs: false },
+                bases: Vec::new(),
+            })
+        };
+        for file in [
+            ".cargo/config",
+            ".cargo/config.toml",
+            "rust-toolchain",
+            "rust-toolchain.toml",
+            "Directory.Build.props",
+            "settings.gradle.kts",
+            "GNUmakefile",
+            "Makefile",
+            "CMakeLists.txt",
+            "tox.ini",
+            "pyproject.toml",
+            "vite.config.ts",
+            "setup.py",
+            "setup.cfg",
+            "jest.setup.js",
+            "src/setupTests.ts",
+        ] {
+            assert!(names(file), "{file}");
+        }
+        for file in ["docs/setup.md", "src/lib.rs", "the setup of the tests"] {
+            assert!(!names(file), "{file}");
+        }
     }
 
     #[test]

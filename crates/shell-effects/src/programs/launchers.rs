@@ -283,7 +283,7 @@ pub(crate) fn after<'f>(program: &Program, subcommand: &str, words: &'f [Field])
     for part in subcommand.split_whitespace() {
         let (_, length) = arguments::parse_up_to(options, rest, true);
         let (found, after) = rest.get(length..)?.split_first()?;
-        if found.text != part {
+        if !program.means(&found.text, part) {
             return None;
         }
         options = program.group_options(part).unwrap_or_default();

@@ -5,6 +5,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::programs::action::{Action, Output, Stdin, Subcommand, SubcommandAction, Transfer};
 use crate::programs::arguments::{Call, Flags};
 use crate::programs::languages::SourceLanguage;
+use crate::programs::table;
 
 /// What is known of a program.
 #[derive(Clone, Copy)]
@@ -51,7 +52,8 @@ pub struct Program {
     pub(crate) language: Option<SourceLanguage>,
     /// The lock files that it writes as a package manager.
     pub(crate) locks: &'static [&'static str],
-    /// For rules that allow it: the subcommands that run or write something, which a rule must name.
+    /// For rules that allow it: the subcommands that run or write something, which a rule must name. `save -o=` is an option of one.
+    /// Those that launch a command are in `subcommands`.
     pub(crate) acting_subcommands: &'static [&'static str],
     /// Whether it builds, checks or tests a project that is not in Python.
     pub(crate) builds_project: bool,
@@ -314,7 +316,7 @@ impl Program {
         self
     }
 
-    /// A rule that allows it must name these subcommands.
+    /// A rule that allows it must name these subcommands, and those that launch a command.
     pub(crate) const fn acting(mut self, subcommands: &'static [&'static str]) -> Program {
         self.acting_subcommands = subcommands;
         self
@@ -365,6 +367,27 @@ impl Program {
     /// What is known of a subcommand.
     pub(crate) fn subcommand(&self, name: &str) -> Option<&'static Subcommand> {
         self.subcommands.iter().find(|subcommand| subcommand.names.contains(&name))
+    }
+
+    /// Whether a word is this part of the name of a subcommand, or an alias of it.
+    pub(crate) fn means(&self, word: &str, part: &str) -> bool {
+        let is_alias = |known: &Subcommand| {
+            matches!(known.action, SubcommandAction::Group) && known.names.contains(&word)
+        };
+        word == part || self.subcommand(part).is_some_and(is_alias)
+    }
+
+    /// The names of the subcommands that launch a command. If that is always a program with subcommands, those count instead:
+    /// `yarn workspace`.
+    pub(crate) fn launching(&self) -> impl Iterator<Item = &'static str> {
+        let launches = |subcommand: &&Subcommand| match subcommand.action {
+            SubcommandAction::Launch(launch) => {
+                !launch.program.first().is_some_and(|name| table::has_subcommands(name))
+            }
+            _ => false,
+        };
+        let names = self.subcommands.iter().filter(launches).flat_map(|subcommand| subcommand.names);
+        names.copied().filter(|name| !name.is_empty())
     }
 
     /// The options of a subcommand that has subcommands itself.

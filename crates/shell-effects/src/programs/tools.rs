@@ -28,14 +28,30 @@ const RUN: Flags = "-a= -c= -e= -h= -l= -m= -p= -u= -v=c -w= --privileged! --add
 const SSH: Flags = "-B= -b= -c= -D= -E=c -e= -F=f -I=c -i= -J= -L= -l= -m= -O= -o= -p= -Q= -R= -S= -W= -w=";
 const NPM: Flags = "-C=p --prefix=p --dir=p --cwd=p --shell=c --call=c --local-prefix=c --global-prefix=c --viewer=c --editor=c \
     --init-module=c --cache=c --use-yarnrc=c --script-shell=x --node-options=c --userconfig=c --globalconfig=c --git=x --logs-dir=w";
+const NPM_BEFORE: Flags = "-C=d -L= -w= --prefix=d --registry= --location= --loglevel= --userconfig= --globalconfig= --cache= --workspace= --otp= --tag=";
+/// With the abbreviations of `create`, `edit`, `init` and `innit` that npm takes.
+#[rustfmt::skip]
+const NPM_ACTING: &[&str] = &[
+    "config del", "config delete", "config edit", "config fix", "config rm", "config set", "cr", "cre", "crea", "creat", "create", "ed", "edi",
+    "edit", "ini", "init", "inn", "inni", "innit", "pkg delete", "pkg fix", "pkg set", "set",
+];
 const PNPM: Flags = "-C=d -F= --dir=d --filter= --loglevel= --reporter=";
 const YARN: Flags = "--cwd=d";
 const UV: Flags = "-p= -m= --module= --with= --with-editable= --with-requirements= --from= --python= --extra= --group= --only-group= --no-group= \
     --env-file= --directory=d --project= --package= --index= --index-url= --extra-index-url= --color= --config-file= --cache-dir=";
 const COMPOSE: Flags = "-f=c -p= --file=c --project-name= --project-directory=p --profile= --env-file= --ansi= --progress= \
     --parallel= --context=";
-/// Subcommands that run something in a container, or write files.
-const CONTAINERS: &[&str] = &["compose cp", "compose exec", "container cp", "container exec", "cp", "exec"];
+const ENTERING: &[&str] = &["exec", "compose exec", "container exec"];
+const RUNNING: &[&str] = &["run", "create", "compose run", "container create", "container run"];
+/// Other subcommands and options of programs for containers that run something, choose another host, or write files here.
+#[rustfmt::skip]
+const CONTAINERS: &[&str] = &[
+    "attach", "build -o=", "builder build -o=", "buildx bake", "buildx build -o=", "compose attach", "compose config -o=", "compose cp",
+    "container attach", "container cp", "container export -o=", "context create", "context export", "context import", "context update",
+    "context use", "cp", "debug", "export -o=", "image build -o=", "image save -o=", "init", "kube play", "machine ssh", "play kube",
+    "plugin create", "plugin enable", "plugin install", "plugin set", "plugin upgrade", "save -o=", "service create", "service update",
+    "stack deploy", "stack up",
+];
 const KUBECTL: Flags = "-n= -s= -v= --namespace= --context= --cluster= --user= --kubeconfig= --server= --token= --as= \
     --as-group= --as-uid= --certificate-authority= --client-certificate= --client-key= \
     --request-timeout= --tls-server-name= --username= --password= --cache-dir= --profile= \
@@ -61,12 +77,12 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["direnv"]).subcommands(&[Subcommand::runs(&["exec"], "", 1)]).output(Output::Settings(&["export", "hook"])),
     Program::new(&["docker"]).acting(CONTAINERS).before_subcommand("-c= -H=c -l= --config=c --context= --host=c --log-level= --tlscacert= --tlscert= --tlskey=")
         .subcommands(&[
-            Subcommand::elsewhere(&["exec", "compose exec", "container exec"], EXEC),
-            Subcommand::elsewhere(&["run", "create", "compose run", "container create", "container run"], RUN),
+            Subcommand::elsewhere(ENTERING, EXEC),
+            Subcommand::elsewhere(RUNNING, RUN),
             Subcommand::group(&["compose"], COMPOSE),
         ])
         .output(Output::Settings(COMPLETION)).copies_from_containers(),
-    Program::new(&["docker-compose", "podman-compose"]).acting(&["cp", "exec"]).before_subcommand(COMPOSE).subcommands(&[
+    Program::new(&["docker-compose", "podman-compose"]).acting(&["attach", "config -o=", "cp"]).before_subcommand(COMPOSE).subcommands(&[
         Subcommand::elsewhere(&["exec"], EXEC),
         Subcommand::elsewhere(&["run"], RUN),
     ]).composes(),
@@ -79,23 +95,27 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["hyperfine"]).options("-w= -r= -m= -M= -p= -c= -s= -L= -P= -D= -n= -S= -u= --warmup= --runs= --min-runs= --max-runs= --prepare= --cleanup= --setup= --export-json=w --export-csv=w --export-markdown=w --shell= --command-name=")
         .action(texts(&["-p", "-c", "-s", "--prepare", "--cleanup", "--setup"], true, Place::Here)),
     Program::new(&["infisical"]).subcommands(&[Subcommand::runs(&["run"], "--env= --path= --token= --projectId=", 0)]),
-    Program::new(&["kubectl", "oc"]).harmless(harmless::KUBECTL).options("--kubeconfig=c --kuberc=c --cache-dir=c --profile-output=c").before_subcommand(KUBECTL)
+    Program::new(&["kubectl", "oc"]).harmless(harmless::KUBECTL).acting(&["attach", "cp", "debug", "edit"]).options("--kubeconfig=c --kuberc=c --cache-dir=c --profile-output=c").before_subcommand(KUBECTL)
         .subcommands(&[Subcommand::elsewhere(&["exec", "rsh"], POD)])
         .output(Output::Settings(COMPLETION)).copies_from_containers(),
     Program::new(&["mise"]).before_subcommand("-C=d --cd=d -E= --env= -j= --jobs=")
         .subcommands(&[Subcommand::launches(&["exec", "x"], "-j= -C=d --cd=d --jobs= -c= --command=", MISE_LAUNCH)])
         .output(Output::Settings(ENVIRONMENT)),
     Program::new(&["nerdctl"]).acting(CONTAINERS).before_subcommand("-a= -H= -n= --address= --host= --namespace= --data-root= --snapshotter=").subcommands(&[
-        Subcommand::elsewhere(&["exec"], EXEC),
-        Subcommand::elsewhere(&["run"], RUN),
+        Subcommand::elsewhere(ENTERING, EXEC),
+        Subcommand::elsewhere(RUNNING, RUN),
         Subcommand::group(&["compose"], COMPOSE),
     ]).copies_from_containers(),
     Program::new(&["nix"]).subcommands(&[Subcommand::launches(&["develop", "shell"], "-f= -I= --option= --arg= --argstr=", NIX_LAUNCH)]).locks(&["flake.lock"]),
     Program::new(&["nix-shell"]).options("-p= -A= -I= --run= --command= --packages= --attr= --arg= --argstr= --keep=")
         .action(texts(&["-c", "--run", "--command"], false, Place::Here)),
     Program::new(&["nodemon"]).options("-x= -w= -e= -i= -d= --exec= --watch= --ext= --ignore= --delay=").action(texts(&["-x", "--exec"], false, Place::Here)),
-    Program::new(&["npm"]).options(NPM).acting(&["config delete", "config edit", "config set", "set"]).before_subcommand("-C=d -w= --prefix=d --registry= --loglevel= --userconfig= --globalconfig= --cache= --workspace= --otp= --tag=")
-        .subcommands(&[Subcommand::launches(&["exec", "x"], NPX, NPX_LAUNCH)])
+    Program::new(&["npm"]).options(NPM).acting(NPM_ACTING).before_subcommand(NPM_BEFORE)
+        .subcommands(&[
+            Subcommand::launches(&["exec", "exe", "x"], NPX, NPX_LAUNCH),
+            Subcommand::runs(&["explore", "explor", "explo"], "--shell=", 1),
+            Subcommand::group(&["config", "confi", "conf", "con", "c"], NPM_BEFORE),
+        ])
         .output(Output::Settings(COMPLETION)).runs_package_scripts().installed(&["root", "root -g"]).locks(&["package-lock.json", "npm-shrinkwrap.json"]),
     Program::new(&["lerna"]).subcommands(&[Subcommand::runs(&["exec"], "--scope= --ignore= --concurrency= --since=", 0)]).runs_package_scripts(),
     Program::new(&["ni", "npm-run-all", "npm-run-all2", "nr", "nx", "run-p", "run-s", "rush", "turbo", "wireit"]).runs_package_scripts(),
@@ -104,7 +124,8 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["pdm"]).subcommands(&[Subcommand::runs(&["run"], "-p= --project=", 0)]).locks(&["pdm.lock"]),
     Program::new(&["pipenv"]).subcommands(&[Subcommand::runs(&["run"], "", 0)]).locks(&["Pipfile.lock"]),
     Program::new(&["pipx"]).subcommands(&[Subcommand::runs(&["run"], "--spec= --python=", 0)]),
-    Program::new(&["pnpm"]).options(NPM).acting(&["config delete", "config set", "dlx"]).before_subcommand(PNPM).subcommands(&[
+    Program::new(&["pnpm"]).options(NPM).acting(&["config delete", "config set", "create", "set"]).before_subcommand(PNPM).subcommands(&[
+        Subcommand::group(&["config", "c"], ""),
         Subcommand::runs(&["dlx"], "--package=", 0),
         Subcommand::runs(&["exec"], "", 0),
         Subcommand::launches(&["node"], "", NODE_LAUNCH),
@@ -112,8 +133,8 @@ pub(crate) const TOOLS: &[Program] = &[
     ]).output(Output::Settings(COMPLETION)).runs_package_scripts().installed(&["root", "root -g"]).locks(&["pnpm-lock.yaml"]),
     Program::new(&["podman"]).acting(CONTAINERS).before_subcommand("-c= --connection= --identity= --log-level= --root= --runroot= --runtime= --storage-driver= --storage-opt= --tmpdir= --url=")
         .subcommands(&[
-            Subcommand::elsewhere(&["exec"], EXEC),
-            Subcommand::elsewhere(&["run", "create", "container run"], RUN),
+            Subcommand::elsewhere(ENTERING, EXEC),
+            Subcommand::elsewhere(RUNNING, RUN),
             Subcommand::runs(&["unshare"], "", 0),
             Subcommand::group(&["compose"], COMPOSE),
         ]).copies_from_containers(),
@@ -131,7 +152,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["uvx"]).subcommands(&[Subcommand::runs(&[""], UV, 0)]),
     Program::new(&["watchexec"])
         .subcommands(&[Subcommand::runs(&[""], "-w= -e= -f= -i= -s= -d= --watch= --exts= --filter= --ignore= --signal= --debounce= --shell=", 0)]),
-    Program::new(&["yarn", "yarnpkg"]).options(NPM).acting(&["config set", "config unset", "dlx"]).before_subcommand(YARN).subcommands(&[
+    Program::new(&["yarn", "yarnpkg"]).options(NPM).acting(&["config delete", "config set", "config unset", "create", "plugin import", "policies set-version", "set version"]).before_subcommand(YARN).subcommands(&[
         Subcommand::runs(&["dlx"], "-p= --package=", 0),
         Subcommand::runs(&["exec"], "", 0),
         Subcommand::launches(&["node"], "", NODE_LAUNCH),
@@ -158,7 +179,7 @@ pub(crate) const TOOLS: &[Program] = &[
     tool(&["mvn"], "-f= -P= -s= -gs= -t= -T= -l= -pl= -rf= --file= --settings= --threads= --activate-profiles= --projects=").harmless(harmless::MVN).options("- -f=p --file=p -l=w --log-file=w").builds_project(),
     tool(&["s5cmd"], "--endpoint-url= --profile= --credentials-file= --numworkers= --log= --retry-count="),
     tool(&["firebase"], "-P= --project= --token= --account= --config="),
-    special(&["gh"], "-R= --repo= -q= --jq= -X= --method= -F= -f= --field= --raw-field= --input= --hostname=", gh).acting(GH).before_subcommand("-R= --repo= --hostname=").output(Output::Settings(COMPLETION)),
+    special(&["gh"], "-R= --repo= -q= --jq= -X= --method= -F= -f= --field= --raw-field= --input= --hostname=", gh).acting(GH).before_subcommand("-R= --repo= --hostname=").subcommands(GH_ALIASES).output(Output::Settings(COMPLETION)),
     tool(&["go"], "-C=d").harmless(harmless::GO).options("- -exec=x -toolexec=x -vettool=x -o=w -coverprofile=c -cpuprofile=c -memprofile=c -blockprofile=c -mutexprofile=c \
         -trace=c -outputdir=c -overlay=c -pkgdir=c -C=p").acting(&["install"]).builds_project().locks(&["go.sum"]),
     tool(&["helm"], "-n= --namespace= --kube-context= --kubeconfig= --kube-apiserver= --kube-as-user= --kube-as-group= --kube-ca-file= --kube-tls-server-name= --kube-token= --registry-config= --repository-cache= --repository-config= --burst-limit= --qps=")
@@ -214,8 +235,13 @@ fn java(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 /// Subcommands that define a command, install a program, or write files.
 #[rustfmt::skip]
 const GH: &[&str] = &[
-    "alias import", "alias set", "codespace cp", "codespace ssh", "config set", "extension create", "extension exec", "extension install",
-    "extension upgrade", "gist clone", "release download", "repo clone", "run download",
+    "alias import", "alias set", "attestation download", "codespace cp", "codespace ssh", "config set", "extension create", "extension exec",
+    "extension install", "extension upgrade", "gist clone", "release download", "repo clone", "run download",
+];
+const GH_ALIASES: &[Subcommand] = &[
+    Subcommand::group(&["attestation", "at"], ""),
+    Subcommand::group(&["codespace", "cs"], ""),
+    Subcommand::group(&["extension", "extensions", "ext"], ""),
 ];
 
 /// `gh api` changes things on the server by some of its options. An expression may read the environment.

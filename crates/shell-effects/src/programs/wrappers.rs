@@ -133,7 +133,7 @@ fn agent(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 
 /// `exec -a NAME COMMAND`.
 pub(crate) fn exec(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    analyzer.called(call.arguments.value(&["-a"]), |analyzer| wrapper(analyzer, call, 0));
+    analyzer.with_given_name(call.arguments.value(&["-a"]), |analyzer| wrapper(analyzer, call, 0));
 }
 
 /// The directory of `systemd-run -p WorkingDirectory=…`.
@@ -239,7 +239,7 @@ fn env(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         if let Some(directory) = arguments.value(&["-C", "--chdir"]) {
             analyzer.state.directories.enter(directory);
         }
-        analyzer.called(arguments.value(&["-a", "--argv0"]), |analyzer| {
+        analyzer.with_given_name(arguments.value(&["-a", "--argv0"]), |analyzer| {
             analyzer.wrap(call.command, |analyzer| analyzer.run_fields(rest));
         });
         analyzer.run_variables(&assigned, call.command);

@@ -136,7 +136,7 @@ pub struct Record {
     /// When the event arrived; the time of the record is its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,
-    /// The span of the client that the decision belongs to. Added when it is written.
+    /// The span of the client that the decision belongs to, if `TRACEPARENT` names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<TraceParent>,
     /// The client, where it is not Claude Code.

@@ -439,10 +439,10 @@ fn a_reader_goes_on_across_files_and_starts_again_with_a_new_trail() {
     fs::write(project.file(), &bytes).unwrap();
     assert_eq!(read(), Vec::<u64>::new());
     fs::write(project.file(), &bytes[..whole]).unwrap();
-    project.trail.reset().unwrap();
+    project.trail.reset(None).unwrap();
     assert_eq!((read(), read()), (vec![5], vec![]));
     // The new one is longer than the old one was: that does not show that it is the same.
-    project.trail.reset().unwrap();
+    project.trail.reset(None).unwrap();
     project.trail.append(&record(2)).unwrap();
     assert_eq!((read(), reader.doubtful), (vec![6, 7], 0));
 }

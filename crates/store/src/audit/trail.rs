@@ -8,7 +8,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use super::append::body_of;
-use super::record::{Record, words};
+use super::record::{Record, TraceParent, words};
 use super::writer::Writer;
 use crate::store;
 use conclaude_os::budget::Budget;
@@ -202,11 +202,11 @@ pub(super) fn number_of(path: &Path) -> Option<u64> {
 impl Trail {
     /// Moves a trail that is broken or too long to another name and starts a new one, whose first record says so. Numbers
     /// and chain continue, so that references by number stay valid. Returns the new path; `None` if there was no trail and
-    /// no anchor of one.
+    /// no anchor of one. The record belongs to this span of the client.
     ///
     /// # Errors
     /// When it cannot be moved or started.
-    pub fn reset(&self) -> io::Result<Option<PathBuf>> {
+    pub fn reset(&self, traceparent: Option<TraceParent>) -> io::Result<Option<PathBuf>> {
         if !self.folder.exists() && self.read_anchor().is_none() {
             return Ok(None);
         }
@@ -225,6 +225,7 @@ impl Trail {
         });
         let record = Record {
             event: words::AUDIT_RESET.into(),
+            traceparent,
             decision: words::RESET.into(),
             findings: vec![what],
             ..Record::default()

@@ -26,10 +26,10 @@ fn a_run_is_found_in_any_file_and_after_a_reset() {
     assert_eq!((seq("RED"), seq("GREEN")), (Some(4), None));
     (5..=14).for_each(|n| project.trail.append(&record(n)).unwrap());
     assert!(project.trail.files().unwrap().len() > 2);
-    project.trail.reset().unwrap();
+    project.trail.reset(None).unwrap();
     assert_eq!(project.trail.last_number(), 15);
     project.trail.append(&run("GREEN")).unwrap();
-    project.trail.reset().unwrap();
+    project.trail.reset(None).unwrap();
     assert_eq!((seq("RED"), seq("GREEN")), (Some(4), Some(16)));
     assert_eq!(verify(&project.trail).unwrap(), in_order(1));
     // A queued one counts when it is written.
