@@ -418,9 +418,12 @@ impl Analyzer<'_> {
     /// about: mostly it is inside.
     fn works_in(&mut self, directory: &Field, command: usize) {
         let only_reads = self.script.commands.get(command).is_some_and(|command| {
-            command.words.iter().any(|word| launchers::READING_SUBCOMMANDS.contains(&word.as_str()))
+            let words: Vec<Field> =
+                command.words.iter().skip(1).map(|word| Field::literal(word.as_str())).collect();
+            command.entry.is_some_and(|program| launchers::only_reads(program, &words))
         });
-        if !only_reads && directory.is_literal() {
+        let is_pattern = directory.kind == FieldKind::Glob && directory.written.is_none();
+        if !only_reads && (directory.is_literal() || is_pattern) {
             self.touch(Access::Checkout, directory, command);
         }
     }

@@ -96,15 +96,87 @@ fn changes_package(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// Subcommands that change nothing in the directory that they work in, whichever program has them.
-pub(crate) const READING_SUBCOMMANDS: &[&str] = &[
-    "audit", "config", "env", "help", "info", "list", "ls", "outdated", "test", "version", "vet", "view",
-    "why",
-];
+const READING_SUBCOMMANDS: &[&str] = &["help", "info", "list", "ls", "outdated", "test", "vet", "view", "why"];
+
+/// Subcommands that only show something if nothing else follows: `npm audit fix`, `npm version patch`.
+const SHOWING_SUBCOMMANDS: &[&str] = &["audit", "config", "env", "version"];
+
+/// What may follow those.
+const SHOWS: &[&str] = &["get", "list", "ls"];
+const SHOWING_OPTIONS: &[&str] =
+    &["--images", "--json", "--production", "--profiles", "--quiet", "--services", "--volumes", "-q"];
+
+/// Programs that take several targets, and no subcommand.
+const WITH_TARGETS: &[&str] = &["gradle", "just", "make", "mvn", "ninja", "task"];
+
+/// Whether a program changes nothing in the directory that it works in.
+pub(crate) fn only_reads(program: &Program, words: &[Field]) -> bool {
+    let is_one_of = |names: &[&str]| program.names.iter().any(|name| names.contains(name));
+    let before = program.subcommand_options.unwrap_or_default();
+    let flags = [program.options, before, program.harmless].join(" ");
+    if is_one_of(WITH_TARGETS) {
+        // `-j 4`, `CC=clang`.
+        let is_target =
+            |word: &&Field| !word.text.contains('=') && !word.text.bytes().all(|byte| byte.is_ascii_digit());
+        let operands = arguments::parse(&flags, words).operands;
+        let mut targets = operands.iter().filter(is_target).peekable();
+        return targets.peek().is_some()
+            && targets.all(|target| READING_SUBCOMMANDS.contains(&target.text.as_str()));
+    }
+    // Its operands are directories.
+    if is_one_of(&["cmake"]) {
+        return false;
+    }
+    let Some((subcommand, rest)) = first_operand(&flags, words) else { return false };
+    if let Some(options) = program.group_options(&subcommand.text) {
+        return first_operand(options, rest).is_some_and(|(subcommand, rest)| shows(subcommand, options, rest));
+    }
+    let is_script = program.runs_package_scripts && matches!(subcommand.text.as_str(), "run" | "run-script");
+    if is_script {
+        return first_operand(&flags, rest).is_some_and(|(script, _)| script.text == "test");
+    }
+    shows(subcommand, &flags, rest)
+}
+
+/// The first operand, and the words after it. `None` if an option that is not known may take it as its value.
+fn first_operand<'f>(flags: &str, words: &'f [Field]) -> Option<(&'f Field, &'f [Field])> {
+    // `cargo +nightly test`.
+    let words = match words {
+        [first, rest @ ..] if first.text.starts_with('+') => rest,
+        _ => words,
+    };
+    let (_, length) = arguments::parse_up_to(flags, words, true);
+    let (operand, rest) = words.get(length..)?.split_first()?;
+    let option = length.checked_sub(1).and_then(|last| words.get(last));
+    let may_take = option.is_some_and(|option| {
+        let is_described = |flag: &str| flag.split(['=', '?', '!']).next() == Some(option.text.as_str());
+        option.text.starts_with('-')
+            && !option.text.contains('=')
+            && !flags.split_ascii_whitespace().any(is_described)
+    });
+    if may_take { None } else { Some((operand, rest)) }
+}
+
+fn shows(subcommand: &Field, flags: &str, rest: &[Field]) -> bool {
+    let name = subcommand.text.as_str();
+    if READING_SUBCOMMANDS.contains(&name) {
+        return true;
+    }
+    let arguments = arguments::parse(flags, rest);
+    let is_shown = match arguments.operands.first() {
+        Some(action) => SHOWS.contains(&action.text.as_str()),
+        None => {
+            let is_directory = |flag: &str| matches!(arguments::file_access(flags, flag), Some(b'd' | b'p'));
+            arguments.flags.iter().all(|(flag, _)| SHOWING_OPTIONS.contains(&flag.as_str()) || is_directory(flag))
+        }
+    };
+    SHOWING_SUBCOMMANDS.contains(&name) && is_shown
+}
 
 /// A program with many subcommands may change anything in the directory that an option names.
 pub(crate) fn changes_other_directories(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
-    let directories = directories_before(call);
-    if !call.fields.iter().any(|field| READING_SUBCOMMANDS.contains(&field.text.as_str())) {
+    if !only_reads(call.program, call.fields.get(1..).unwrap_or_default()) {
+        let directories = directories_before(call);
         directories.iter().for_each(|directory| analyzer.touch(Access::Checkout, directory, call.command));
     }
 }
