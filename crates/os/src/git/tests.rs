@@ -229,7 +229,7 @@ fn a_large_index_with_a_wrong_checksum_is_not_read() {
     let repository = TestRepository::new();
     let id = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
     let line = |n: usize| format!("100644 {id} 0\t{}/{n}\n", "long".repeat(30));
-    let mut git = std::process::Command::new("git")
+    let mut git = Command::new("git")
         .current_dir(repository.path())
         .args(["update-index", "--index-info"])
         .stdin(std::process::Stdio::piped())
