@@ -18,8 +18,12 @@ pub(super) fn refuse_agents(what: &str) -> anyhow::Result<()> {
     if let Some(process) = ancestors::started_with(&variables::OF_AGENTS) {
         bail!("an agent cannot {what} (process {process} is an agent's): run this in your own terminal");
     }
-    let client = ancestors::command_lines().iter().find_map(|line| dialect::of_process(line));
-    if let Some(client) = client {
+    let above = match ancestors::chain() {
+        Ok(above) => above,
+        Err(error) => bail!("an agent cannot {what} ({error}): run this in your own terminal"),
+    };
+    let mut clients = above.iter().filter_map(|process| dialect::of_process(&process.arguments));
+    if let Some(client) = clients.next() {
         bail!("an agent cannot {what} (started by {}): run this in your own terminal", client.title);
     }
     if !io::stdin().is_terminal() || !Out::is_terminal() {

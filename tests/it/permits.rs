@@ -171,6 +171,30 @@ fn an_agent_that_unsets_its_variables_permits_nothing() {
     expect(test, "deny");
 }
 
+/// A shell with the name of a client stands for it.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_client_started_permits_nothing_also_without_its_variables() {
+    let test = denied();
+    let start = "sh() { cp /bin/sh claude; ./claude -c 'env -i TERM=xterm PATH=\"$PATH\" HOME=\"$HOME\" sh \"$@\"; exit $?' x \"$@\"; }; ";
+    let tmux = Tmux::start_in(&test.root(), start, "allow 1");
+    let screen = tmux.shows("exit 1");
+    assert!(screen.contains("started by Claude Code"), "{screen}");
+    expect(test, "deny");
+}
+
+/// A chain of processes that is too long to be read may hide a client.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_permitted_below_a_hidden_process() {
+    let test = denied();
+    let start = "sh() { n=$((${n:-0} + 1)); export n; if [ $n -gt 70 ]; then command sh \"$@\"; else (sh \"$@\"; exit $?); fi; }; ";
+    let tmux = Tmux::start_in(&test.root(), start, "allow 1");
+    let screen = tmux.shows("exit 1");
+    assert!(screen.contains("a process above this one is hidden"), "{screen}");
+    expect(test, "deny");
+}
+
 #[test]
 fn agents_may_not_call_it() {
     for command in [

@@ -22,6 +22,7 @@ pub mod gemini;
 pub mod hook_settings;
 pub mod other_clients;
 pub mod possible;
+mod process;
 pub mod qwen;
 pub mod tool;
 mod translate;
@@ -29,6 +30,7 @@ mod translate;
 use agents::AgentFacts;
 pub use answer::Answer;
 use hook_settings::HookSettings;
+pub use process::of_process;
 use tool::{McpSpelling, Tool};
 
 /// The fields of a payload.
@@ -189,20 +191,6 @@ pub struct HookCall {
 /// All clients, in the order in which they are listed.
 pub const ALL: [&Dialect; 5] =
     [&claude::DIALECT, &codex::DIALECT, &copilot::DIALECT, &qwen::DIALECT, &gemini::DIALECT];
-
-/// The client whose process has such a command line: its own program, or an interpreter with its script.
-#[must_use]
-pub fn of_process(arguments: &[String]) -> Option<&'static Dialect> {
-    let is_of = |word: &str, name: &str| {
-        let (package, file) = (word.split("node_modules/").nth(1), word.rsplit('/').next().unwrap_or(word));
-        let starts = |part: &str| part.starts_with(name);
-        file.split('.').next() == Some(name) || package.is_some_and(|path| path.split('/').any(starts))
-    };
-    let is_running = |client: &&Dialect| {
-        arguments.iter().take(2).any(|word| is_of(word.trim_start_matches('-'), client.name))
-    };
-    ALL.into_iter().find(is_running)
-}
 
 /// In the order in which a payload is compared with them. What none of them sends is Claude Code's.
 const RECOGNISED: [&Dialect; 4] = [&codex::DIALECT, &gemini::DIALECT, &qwen::DIALECT, &copilot::DIALECT];

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::install::enforcement::EnforcedSettings;
-use conclaude_core::dialect::claude::sandbox::effective::is_client;
+use conclaude_core::dialect::claude::is_process;
 use conclaude_core::dialect::claude::variables::OF_AGENTS;
 use conclaude_os::environment::Variables;
 use conclaude_os::process::ancestors;
@@ -13,7 +13,7 @@ use conclaude_store::root::Root;
 /// The folder of the session that runs this process, if its rules are enforced and its config differs from this project's.
 #[must_use]
 pub fn of_other_config(root: &Root, variables: &Variables) -> Option<PathBuf> {
-    let client = ancestors::all().into_iter().find(|process| is_client(&process.arguments));
+    let client = ancestors::all().into_iter().find(|process| is_process(&process.arguments));
     match client {
         Some(client) => other_config(root, &client.folder?),
         // If processes are hidden, the config around this folder must do.

@@ -10,10 +10,10 @@ use crate::install::registration;
 use crate::install::scope::Scope;
 use crate::install::settings;
 use conclaude_checks::enforce::CompiledRules;
+use conclaude_core::dialect::claude::is_process;
 use conclaude_core::dialect::claude::layout;
 use conclaude_core::dialect::claude::sandbox::effective::{
-    ALLOW_WRITE, EffectiveSandbox, OTHER_SETTINGS_VARIABLES, SandboxGap, SettingsSource, is_client,
-    overriding_option,
+    ALLOW_WRITE, EffectiveSandbox, OTHER_SETTINGS_VARIABLES, SandboxGap, SettingsSource, overriding_option,
 };
 use conclaude_core::dialect::claude::sandbox::{
     ALLOW_READ, DENY_READ, DENY_WRITE, SANDBOX, SettingsEntry, is_pattern,
@@ -149,7 +149,7 @@ pub fn ordinary_client(variables: &Variables) -> Result<(), WhyAsked> {
     if let Some(option) = lines.iter().find_map(|line| overriding_option(line)) {
         return Err(WhyAsked::Option(option.to_owned()));
     }
-    if lines.iter().any(|line| is_client(line)) { Ok(()) } else { Err(WhyAsked::UnknownClient) }
+    if lines.iter().any(|line| is_process(line)) { Ok(()) } else { Err(WhyAsked::UnknownClient) }
 }
 
 /// Whether the sandbox holds for every command here, and has every compiled rule.

@@ -133,11 +133,15 @@ pub struct SimpleCommand {
     pub makes_symbolic_link: bool,
     /// Which files it changes, if it changes a whole work tree.
     pub extent: Extent,
-    /// The commit whose files it writes to the work tree, if it names one.
+    /// If it changes a whole work tree, the commit with which that can be compared: files that are as in the commit stay as they
+    /// are. `None` if the script may have changed what git compares, or if git may work on another repository.
     pub revision: Option<String>,
     /// The entry of its program, in whatever directory the program is.
     pub(crate) entry: Option<&'static Program>,
 }
+
+/// The commit that is checked out.
+pub const LAST_COMMIT: &str = "HEAD";
 
 /// What runs a piece of code.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

@@ -11,7 +11,8 @@ use crate::cli::out::Out;
 use crate::cli::rule_enforcement;
 use conclaude_checks::enforce::CompiledRules;
 use conclaude_core::config::DEFAULT_SHELL;
-use conclaude_core::dialect::claude::sandbox::effective::{SandboxGap, is_client, overriding_option};
+use conclaude_core::dialect::claude::is_process;
+use conclaude_core::dialect::claude::sandbox::effective::{SandboxGap, overriding_option};
 use conclaude_core::dialect::claude::sandbox::{DENY_READ, DENY_WRITE, SettingsEntry};
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::Rule;
@@ -270,7 +271,7 @@ fn settings(gap: Option<SandboxGap>, can_run: bool) -> Check {
 /// Whether this session of Claude Code was started with other settings.
 fn command_line() -> Option<Check> {
     let lines = ancestors::command_lines();
-    if !lines.iter().any(|line| is_client(line)) {
+    if !lines.iter().any(|line| is_process(line)) {
         return None;
     }
     let option = lines.iter().find_map(|line| overriding_option(line))?;

@@ -6,7 +6,7 @@ use super::call::{
     Advice, Explanation, Finding, OwnFiles, ToolCall, UnknownPart, doing, for_question, shown,
 };
 use super::file_usage::usage;
-use super::open_questions::{LAST_COMMIT, UNDECIDED};
+use super::open_questions::UNDECIDED;
 use super::own_commands::NAME;
 use super::resolve::{Effects, Touch, Uncertainty};
 use super::rules::{Action, FileRules, FileUsage, GuardRules, Protection};
@@ -16,7 +16,7 @@ use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::{OWN_FILES, Rule};
 use conclaude_core::text::clean_line;
 use conclaude_os::{environment, files, git};
-use shell_effects::{Access, AdditionalFiles, Extent, WORK_TREE};
+use shell_effects::{Access, AdditionalFiles, Extent};
 
 /// All findings about one file.
 pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, touch: &Touch) -> Vec<Finding> {
@@ -132,13 +132,18 @@ pub(super) fn against_own(call: &ToolCall<'_>, reason: String, matched: &str) ->
 
 /// Our own files among those that git removes from the work tree: `git clean -fdx`, `git stash -a`.
 pub(super) fn removed(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Finding> {
-    let Uncertainty::WorkTree { command, directory, extent, .. } = unclear else { return None };
+    let Uncertainty::WorkTree { command, directory, extent, revision } = unclear else { return None };
     let extent = Extent { tracked: extent.untracks, ..*extent };
     if !extent.untracked && !extent.ignored {
         return None;
     }
     let own_files = call.own.map(OwnFiles::files)?;
-    let files = git::files_of(directory, extent, call.ground.budget).ok().flatten()?;
+    let files = match git::files_of(directory, extent, call.ground.budget) {
+        Ok(Some(files)) => files,
+        // Outside of a repository git does nothing, unless it is given one.
+        Ok(None) if revision.is_some() => return None,
+        Ok(None) | Err(_) => return unlisted(call, own_files, command, directory),
+    };
     let is_own = |file: &PathBuf| {
         call.ground.budget.is_over() || own_files.covers(file, &call.ground.links.real_path(file))
     };
@@ -152,13 +157,34 @@ pub(super) fn removed(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Find
             command,
         );
     };
+    // Another repository may have none of them. A program that is given a list may do something else.
+    let does = if revision.is_none() { "may change" } else { "removes" };
+    Some(changed_tree(call, command, does, file))
+}
+
+fn changed_tree(call: &ToolCall<'_>, command: &str, does: &str, file: &Path) -> Finding {
     let file = call.ground.location(file, false);
-    // Git removes them. A program that is given a list may do something else.
-    let does = if command.split(' ').any(|word| word == WORK_TREE) { "may change" } else { "removes" };
     let reason = format!(
         "`{}` {does} {}, which belongs to conclaude's own config, state or registration.",
         shown(command),
         file.shown()
+    );
+    against_own(call, reason, command)
+}
+
+/// If git cannot list the files, any below the directory may change.
+fn unlisted(
+    call: &ToolCall<'_>,
+    own_files: &ProtectedPaths,
+    command: &str,
+    directory: &Path,
+) -> Option<Finding> {
+    if !own_files.is_below(&call.ground.links.real_path(directory), call.ground.links) {
+        return None;
+    }
+    let reason = format!(
+        "`{}` may change files of conclaude's own config, state or registration: git cannot list what it changes.",
+        shown(command)
     );
     Some(against_own(call, reason, command))
 }
@@ -172,26 +198,25 @@ pub(super) fn rewritten(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Fi
     }
     let own_files = call.own.map(OwnFiles::files)?;
     let tracked = Extent { untracked: false, ignored: false, ..*extent };
-    let mut files = git::files_of(directory, tracked, call.ground.budget).ok().flatten()?;
+    let mut files = match git::files_of(directory, tracked, call.ground.budget) {
+        Ok(Some(files)) => files,
+        Ok(None) if revision.is_some() => return None,
+        Ok(None) | Err(_) => return unlisted(call, own_files, command, directory),
+    };
     files.retain(|file| {
         !own_files.is_program(file)
             && (call.ground.budget.is_over() || own_files.covers(file, &call.ground.links.real_path(file)))
     });
-    let is_listed = command.split(' ').any(|word| word == WORK_TREE);
-    if !is_listed && !files.is_empty() && !call.ground.budget.is_over() {
-        let commit = revision.as_deref().unwrap_or(LAST_COMMIT);
+    if let Some(commit) = revision
+        && !files.is_empty()
+        && !call.ground.budget.is_over()
         // Where git cannot compare, all may change.
-        if let Ok(changed) = git::changed(directory, commit, files.clone(), call.ground.budget) {
-            files = changed;
-        }
+        && let Ok(changed) = git::changed(directory, commit, files.clone(), call.ground.budget)
+    {
+        files = changed;
     }
-    let file = call.ground.location(files.first()?, false);
-    let reason = format!(
-        "`{}` changes {}, which belongs to conclaude's own config, state or registration.",
-        shown(command),
-        file.shown()
-    );
-    Some(against_own(call, reason, command))
+    let does = if revision.is_some() { "changes" } else { "may change" };
+    Some(changed_tree(call, command, does, files.first()?))
 }
 
 /// Our own files among those that copied files of unknown names may replace, or that they may become.

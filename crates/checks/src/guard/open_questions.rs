@@ -12,7 +12,7 @@ use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::{capitalized, clean_line};
 use conclaude_os::git;
-use shell_effects::{Access, Extent, WORK_TREE};
+use shell_effects::{Access, Extent, LAST_COMMIT, WORK_TREE};
 
 /// The rule that asks the user about unknown effects.
 pub(super) const UNDECIDED: &str = "what cannot be decided is asked";
@@ -275,9 +275,6 @@ fn work_tree(rules: &GuardRules, call: &ToolCall<'_>, change: &WorkTreeChange<'_
         unknown: if is_listed { Some(UnknownPart::Written.into()) } else { None },
     })
 }
-
-/// The commit that is checked out.
-pub(super) const LAST_COMMIT: &str = "HEAD";
 
 /// The limit on protected files that are compared one by one. With more, any may have changed.
 const MAX_COMPARED: usize = 64;

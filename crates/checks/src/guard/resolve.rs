@@ -95,7 +95,7 @@ pub enum Uncertainty {
         /// Where it runs.
         directory: PathBuf,
         extent: Extent,
-        /// The commit whose files it writes, if it names one.
+        /// The commit with which files can be compared: those that are as in it stay as they are.
         revision: Option<String>,
     },
     Doubt(Doubt),

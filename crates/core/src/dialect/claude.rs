@@ -3,7 +3,7 @@
 use super::agents::AgentFacts;
 use super::hook_settings::{HookConditions, HookSettings, HookTimeouts, UserSettings};
 use super::tool::McpSpelling;
-use super::{Answer, AskSupport, Dialect, LogLines, ProjectFolder};
+use super::{Answer, AskSupport, Dialect, LogLines, ProjectFolder, of_process};
 use crate::decide::HookResult;
 use crate::error::HookError;
 use crate::event::EventKind;
@@ -51,6 +51,12 @@ pub const DIALECT: Dialect = Dialect {
     render: |reply| render(reply.called, reply.result, reply.log_lines),
     settings: SETTINGS,
 };
+
+/// Whether a command line is Claude Code's.
+#[must_use]
+pub fn is_process(arguments: &[String]) -> bool {
+    of_process(arguments) == Some(&DIALECT)
+}
 
 /// Where hooks are registered.
 const SETTINGS: HookSettings = HookSettings {

@@ -2,8 +2,12 @@
 
 use std::path::PathBuf;
 
+use thiserror::Error;
+
 #[cfg(target_os = "linux")]
 use super::descendants::process_stat;
+#[cfg(target_os = "linux")]
+use std::path::Path;
 
 /// A chain of processes is never this long.
 #[cfg(target_os = "linux")]
@@ -23,27 +27,46 @@ pub fn command_lines() -> Vec<Vec<String>> {
 }
 
 /// The ancestors, the nearest first. Empty if the system does not show them, or hides one of them.
-#[cfg(target_os = "linux")]
 #[must_use]
 pub fn all() -> Vec<Ancestor> {
+    chain().unwrap_or_default()
+}
+
+/// An ancestor that the system hides, or one after too many others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("a process above this one is hidden")]
+pub struct HiddenAncestor;
+
+/// All ancestors, the nearest first. Empty if the system shows no processes at all.
+///
+/// # Errors
+/// If one of them is hidden.
+#[cfg(target_os = "linux")]
+pub fn chain() -> Result<Vec<Ancestor>, HiddenAncestor> {
     let mut found = Vec::new();
+    if !Path::new("/proc/self/stat").exists() {
+        return Ok(found);
+    }
     let mut pid = std::os::unix::process::parent_id();
-    while pid > 0 && found.len() < MAX_ANCESTORS {
-        let Ok(line) = std::fs::read(format!("/proc/{pid}/cmdline")) else { return Vec::new() };
+    while pid > 0 {
+        if found.len() == MAX_ANCESTORS {
+            return Err(HiddenAncestor);
+        }
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).map_err(|_| HiddenAncestor)?;
         let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty());
         let arguments = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
         found.push(Ancestor { arguments, folder: std::fs::read_link(format!("/proc/{pid}/cwd")).ok() });
         let stat = i32::try_from(pid).ok().and_then(process_stat);
-        let Some(parent) = stat.and_then(|stat| u32::try_from(stat.parent).ok()) else { return Vec::new() };
-        pid = parent;
+        pid = stat.and_then(|stat| u32::try_from(stat.parent).ok()).ok_or(HiddenAncestor)?;
     }
-    found
+    Ok(found)
 }
 
+/// # Errors
+/// None.
 #[cfg(not(target_os = "linux"))]
-#[must_use]
-pub fn all() -> Vec<Ancestor> {
-    Vec::new()
+pub fn chain() -> Result<Vec<Ancestor>, HiddenAncestor> {
+    Ok(Vec::new())
 }
 
 /// The nearest ancestor that was started with one of these variables. A command can unset a variable for itself, but not for the

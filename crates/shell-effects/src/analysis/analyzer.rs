@@ -11,6 +11,7 @@ use crate::analysis::stream::Stream;
 use crate::analysis::variables::SavedVariable;
 use crate::programs::action::Place;
 use crate::programs::code_prose;
+use crate::programs::git::RepositoryChange;
 use crate::programs::program::Program;
 use crate::programs::table;
 use crate::{Context, Doubt, MAX_DEPTH, Script};
@@ -42,6 +43,10 @@ pub(crate) struct Analyzer<'a> {
     pub(super) copies: Vec<(String, String)>,
     /// Whether the script changed git's index in a way that is not followed.
     pub(crate) has_other_index: bool,
+    /// What the git commands so far may have changed.
+    pub(crate) repository_change: RepositoryChange,
+    /// Commands in loops that change a whole work tree: later commands of the loop come before them as well.
+    compared_in_loops: Vec<usize>,
     /// Variables that are used with an operation: `${x:-y}`.
     pub(super) operated: Vec<String>,
     /// Whether the words of the current command are those without a `TMPDIR`.
@@ -177,6 +182,8 @@ impl<'a> Analyzer<'a> {
             prose: Vec::new(),
             copies: Vec::new(),
             has_other_index: false,
+            repository_change: RepositoryChange::Nothing,
+            compared_in_loops: Vec::new(),
             operated: Vec::new(),
             without_tmpdir: false,
             git_includes: 0,
@@ -185,7 +192,18 @@ impl<'a> Analyzer<'a> {
         }
     }
 
+    pub(crate) fn compared_in_loop(&mut self, command: usize) {
+        if self.scope.loops > 0 {
+            self.compared_in_loops.push(command);
+        }
+    }
+
     pub(crate) fn into_script(mut self) -> Script {
+        for index in self.compared_in_loops {
+            if let Some(command) = self.script.commands.get_mut(index) {
+                command.revision.take_if(|commit| !self.repository_change.keeps(commit));
+            }
+        }
         for (after, doubt) in self.prose {
             // The sources of a project could as well be changed by a tool for files.
             let is_source = !code_prose::names_build_file(&doubt);

@@ -17,6 +17,7 @@ use crate::programs::action::{Output, SubcommandAction};
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{Program, special};
 use crate::{Access, Base};
+pub(crate) use changes::RepositoryChange;
 use pathspecs::PathspecRules;
 
 pub(crate) const GIT: &[Program] = &[special(&["git"], "", git)
@@ -71,7 +72,10 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let (options, run, changes_checkout) = match known.map(|known| (known.options, known.action)) {
         Some((options, SubcommandAction::Git(run))) => (options, run, false),
         Some((options, SubcommandAction::GitCheckout(run))) => (options, run, true),
-        _ => return analyzer.unknown_program(call.fields),
+        _ => {
+            analyzer.repository_change = RepositoryChange::Anything;
+            return analyzer.unknown_program(call.fields);
+        }
     };
     let git = GitCall {
         subcommand: subcommand.text.clone(),
@@ -91,10 +95,13 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         checkout_elsewhere(analyzer, &global, call.command);
     }
     let trees: Vec<Field> = analyzer.state.exports.values("GIT_WORK_TREE").map(file_of).collect();
+    let trees = if trees.is_empty() { given_trees(&global) } else { trees };
     let trees: &[Field] = if global.has(&["--work-tree"]) { &[] } else { &trees };
     analyzer.in_directory(global.values(&["-C", "--work-tree"]).chain(trees), |analyzer| {
         analyzer.files_of_flags(options, &git.arguments, call.command);
         run(&git, analyzer);
+        let change = git.repository_change(analyzer);
+        analyzer.repository_change = analyzer.repository_change.max(change);
     });
     print_hashes(analyzer, words);
 }
@@ -213,17 +220,22 @@ fn checkout_elsewhere(analyzer: &mut Analyzer<'_>, global: &Arguments, command: 
             values.map(|value| Field::literal(value.to_owned())).collect::<Vec<_>>()
         };
         let named = global.values(&["--git-dir", "--work-tree"]).cloned();
-        let set = global.values(&["-c"]).filter_map(|setting| {
-            let (key, value) = setting.text.split_once('=')?;
-            if key.eq_ignore_ascii_case("core.worktree") { Some(setting.with(value)) } else { None }
-        });
-        let named = named.chain(set).chain(of_variable("GIT_COMMON_DIR"));
+        let named = named.chain(given_trees(global)).chain(of_variable("GIT_COMMON_DIR"));
         let named: Vec<Field> =
             named.chain(of_variable("GIT_DIR")).chain(of_variable("GIT_WORK_TREE")).collect();
         for directory in &named {
             analyzer.touch(Access::Checkout, directory, command);
         }
     });
+}
+
+/// The work tree of `-c core.worktree=…`.
+fn given_trees(global: &Arguments) -> Vec<Field> {
+    let of_setting = |setting: &Field| {
+        let (key, value) = setting.text.split_once('=')?;
+        if key.eq_ignore_ascii_case("core.worktree") { Some(setting.with(value)) } else { None }
+    };
+    global.values(&["-c"]).filter_map(of_setting).collect()
 }
 
 /// The subcommand that `-c alias.NAME=…` defines.

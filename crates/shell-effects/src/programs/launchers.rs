@@ -96,7 +96,8 @@ fn changes_package(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// Subcommands that change nothing in the directory that they work in, whichever program has them.
-const READING_SUBCOMMANDS: &[&str] = &["help", "info", "list", "ls", "outdated", "test", "vet", "view", "why"];
+const READING_SUBCOMMANDS: &[&str] =
+    &["help", "info", "list", "ls", "outdated", "test", "vet", "view", "why"];
 
 /// Subcommands that only show something if nothing else follows: `npm audit fix`, `npm version patch`.
 const SHOWING_SUBCOMMANDS: &[&str] = &["audit", "config", "env", "version"];
@@ -129,7 +130,8 @@ pub(crate) fn only_reads(program: &Program, words: &[Field]) -> bool {
     }
     let Some((subcommand, rest)) = first_operand(&flags, words) else { return false };
     if let Some(options) = program.group_options(&subcommand.text) {
-        return first_operand(options, rest).is_some_and(|(subcommand, rest)| shows(subcommand, options, rest));
+        return first_operand(options, rest)
+            .is_some_and(|(subcommand, rest)| shows(subcommand, options, rest));
     }
     let is_script = program.runs_package_scripts && matches!(subcommand.text.as_str(), "run" | "run-script");
     if is_script {
@@ -167,7 +169,10 @@ fn shows(subcommand: &Field, flags: &str, rest: &[Field]) -> bool {
         Some(action) => SHOWS.contains(&action.text.as_str()),
         None => {
             let is_directory = |flag: &str| matches!(arguments::file_access(flags, flag), Some(b'd' | b'p'));
-            arguments.flags.iter().all(|(flag, _)| SHOWING_OPTIONS.contains(&flag.as_str()) || is_directory(flag))
+            arguments
+                .flags
+                .iter()
+                .all(|(flag, _)| SHOWING_OPTIONS.contains(&flag.as_str()) || is_directory(flag))
         }
     };
     SHOWING_SUBCOMMANDS.contains(&name) && is_shown

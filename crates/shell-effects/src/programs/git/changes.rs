@@ -9,7 +9,7 @@ use crate::programs::arguments::{self, Call};
 use crate::programs::files;
 use crate::programs::patches::{self, PatchNames};
 use crate::programs::table;
-use crate::{Access, AdditionalFiles, Extent, Target};
+use crate::{Access, AdditionalFiles, Extent, LAST_COMMIT, Target};
 
 /// Options of `git apply` and `git am` that do not change which files they modify.
 #[rustfmt::skip]
@@ -20,6 +20,7 @@ const PLAIN_APPLY: &[&str] = &[
 
 /// Variables that choose the work tree.
 const ELSEWHERE: &[&str] = &[
+    "GIT_COMMON_DIR",
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_CONFIG_COUNT",
@@ -28,7 +29,57 @@ const ELSEWHERE: &[&str] = &[
     "GIT_CONFIG_SYSTEM",
 ];
 
+/// Subcommands after which nothing differs from before.
+#[rustfmt::skip]
+const READING: &[&str] = &[
+    "annotate", "archive", "blame", "cat-file", "check-attr", "check-ignore", "check-mailmap", "check-ref-format", "cherry", "clean",
+    "count-objects", "describe", "diff", "diff-files", "diff-index", "diff-tree", "for-each-ref", "format-patch", "fsck", "gc", "grep", "help",
+    "log", "ls-files", "ls-remote", "ls-tree", "merge-base", "name-rev", "push", "range-diff", "rev-list", "rev-parse", "shortlog", "show",
+    "show-ref", "status", "var", "verify-commit", "version", "whatchanged",
+];
+
+/// What a git command changes in the repository.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum RepositoryChange {
+    #[default]
+    Nothing,
+    /// What names of commits mean. A file that is as in the last commit still is.
+    Revisions,
+    Anything,
+}
+
+impl RepositoryChange {
+    /// Whether files can still be compared with a commit.
+    pub(crate) fn keeps(self, commit: &str) -> bool {
+        match self {
+            RepositoryChange::Nothing => true,
+            RepositoryChange::Revisions => matches!(commit, LAST_COMMIT | "@"),
+            RepositoryChange::Anything => false,
+        }
+    }
+}
+
 impl GitCall {
+    /// What it may change for later commands.
+    pub(super) fn repository_change(&self, analyzer: &mut Analyzer<'_>) -> RepositoryChange {
+        if READING.contains(&self.subcommand.as_str()) {
+            return RepositoryChange::Nothing;
+        }
+        let keeps = match self.subcommand.as_str() {
+            "add" | "commit" | "reflog" | "remote" | "stage" | "stash" | "switch" | "tag" => true,
+            "branch" => !self.arguments.has(&["-C", "-M", "-f", "--force"]),
+            "checkout" | "reset" | "restore" => self.revision(analyzer).is_none_or(is_last_commit),
+            "config" => self.arguments.operands.len() < 2 && self.arguments.flags.is_empty(),
+            "fetch" => !self.arguments.has(&["-u", "--update-head-ok"]),
+            _ => false,
+        };
+        if keeps && !self.is_elsewhere(analyzer) && !has_index_variable(analyzer) {
+            RepositoryChange::Revisions
+        } else {
+            RepositoryChange::Anything
+        }
+    }
+
     pub(super) fn checkout(&self, analyzer: &mut Analyzer<'_>) {
         if self.arguments.has(&["-b", "-B", "--orphan", "--detach", "-t", "--track"])
             && self.paths().is_none()
@@ -50,8 +101,8 @@ impl GitCall {
                 }
                 // The first may be a branch, or the revision of the other files.
                 [first, paths @ ..] => {
-                    self.rewritten(analyzer, std::slice::from_ref(first), Access::Update);
                     self.rewritten(analyzer, paths, Access::Write);
+                    self.rewritten(analyzer, std::slice::from_ref(first), Access::Update);
                 }
             },
         }
@@ -77,7 +128,11 @@ impl GitCall {
     /// All files of the work tree, of the kinds that the subcommand changes.
     fn work_tree(&self, analyzer: &mut Analyzer<'_>, access: Access) {
         let mut extent = self.extent();
-        if matches!(self.subcommand.as_str(), "clean" | "stash") && extent.untracked {
+        let is_elsewhere = self.is_elsewhere(analyzer);
+        if is_elsewhere {
+            // Another repository tracks and ignores other files.
+            extent = Extent { untracks: true, ..Extent::default() };
+        } else if matches!(self.subcommand.as_str(), "clean" | "stash") && extent.untracked {
             if has_other_index(analyzer) {
                 extent = Extent { tracked: true, only_changed: false, untracks: true, ..extent };
             }
@@ -86,7 +141,14 @@ impl GitCall {
                 analyzer.touch_tree(Access::Delete, &path, self.command);
             }
         }
-        let revision = self.revision().map(Field::shown);
+        let commit = self.revision(analyzer).map_or_else(|| LAST_COMMIT.to_owned(), Field::shown);
+        let has_other_head = analyzer.has_touched(|path| path.split('/').any(|part| part == ".git"));
+        let is_comparable = analyzer.repository_change.keeps(&commit)
+            && !is_elsewhere
+            && !has_other_head
+            && !has_other_index(analyzer);
+        let revision = if is_comparable { Some(commit) } else { None };
+        analyzer.compared_in_loop(self.command);
         if let Some(command) = analyzer.command_mut(self.command) {
             command.revision = revision;
             // An unknown word may be an option.
@@ -98,12 +160,17 @@ impl GitCall {
     }
 
     /// The commit whose files come to the work tree. Without one, it is the last commit or the index.
-    fn revision(&self) -> Option<&Field> {
+    fn revision(&self, analyzer: &Analyzer<'_>) -> Option<&Field> {
         let operands = &self.arguments.operands;
+        let first = match self.paths() {
+            Some(paths) if paths.len() >= operands.len() => None,
+            Some(_) => operands.first(),
+            None => operands.first().filter(|first| !is_path(analyzer, first)),
+        };
         match self.subcommand.as_str() {
             "restore" => self.arguments.value(&["-s", "--source"]),
-            "checkout" if operands.len() > 1 => operands.first(),
-            "reset" => operands.first(),
+            "checkout" if operands.len() > 1 => first,
+            "reset" => first,
             // Of several trees, the last one is the new state.
             "read-tree" => operands.last(),
             _ => None,
@@ -138,14 +205,8 @@ impl GitCall {
     }
 
     pub(super) fn rewritten(&self, analyzer: &mut Analyzer<'_>, paths: &[Field], access: Access) {
-        for path in paths {
-            if matches!(path.text.as_str(), "." | "./" | ":/" | ":/*" | "*") {
-                self.work_tree(analyzer, Access::Write);
-            }
-        }
-        let named =
-            paths.iter().filter(|path| !matches!(path.text.as_str(), "." | "./" | ":/" | ":/*" | "*"));
-        let named: Vec<Field> = named.cloned().collect();
+        let (all, named): (Vec<Field>, Vec<Field>) = paths.iter().cloned().partition(is_whole_tree);
+        all.iter().for_each(|_| self.work_tree(analyzer, Access::Write));
         for path in pathspecs::files(analyzer, &named, self.pathspecs) {
             if path.text == "." {
                 self.work_tree(analyzer, Access::Write);
@@ -298,6 +359,12 @@ impl GitCall {
         Some(if depth == 0 { vec![Some(1)] } else { vec![Some(1), Some(depth), Some(depth + 1)] })
     }
 
+    /// Whether it works on another repository or work tree than that of its directory.
+    fn is_elsewhere(&self, analyzer: &mut Analyzer<'_>) -> bool {
+        let is_set = |name: &&str| analyzer.state.get(name).is_some() || analyzer.state.exports.has(name);
+        ELSEWHERE.iter().any(is_set) || self.has_other_tree(analyzer)
+    }
+
     /// Whether options choose another work tree.
     fn has_other_tree(&self, analyzer: &mut Analyzer<'_>) -> bool {
         const OPTIONS: &[&str] = &["--work-tree", "--git-dir", "--bare", "core.worktree"];
@@ -403,11 +470,29 @@ impl GitCall {
     }
 }
 
+fn is_last_commit(revision: &Field) -> bool {
+    revision.is_literal() && matches!(revision.text.as_str(), LAST_COMMIT | "@")
+}
+
+fn is_whole_tree(path: &Field) -> bool {
+    matches!(path.text.as_str(), "." | "./" | ":/" | ":/*" | "*")
+}
+
+/// Whether a word before `--` is a path. Git refuses one that is also a revision.
+fn is_path(analyzer: &Analyzer<'_>, word: &Field) -> bool {
+    let is_there = || analyzer.is_there(&word.text) && !analyzer.has_touched(|path| path == word.text);
+    is_whole_tree(word) || word.is_literal() && is_there()
+}
+
+fn has_index_variable(analyzer: &Analyzer<'_>) -> bool {
+    const NAME: &str = "GIT_INDEX_FILE";
+    analyzer.state.get(NAME).is_some() || analyzer.state.exports.has(NAME)
+}
+
 /// Whether git may track other files than before the script.
 fn has_other_index(analyzer: &mut Analyzer<'_>) -> bool {
     analyzer.has_other_index
-        || analyzer.state.get("GIT_INDEX_FILE").is_some()
-        || analyzer.state.exports.has("GIT_INDEX_FILE")
+        || has_index_variable(analyzer)
         || analyzer.has_touched(|path| {
             let path = path.trim_end_matches('/');
             path.ends_with(".git/index") || path.rsplit('/').next() == Some(".git")
