@@ -72,7 +72,10 @@ fn a_branch_does_not_hide_what_another_one_does() {
 #[test]
 fn files_that_another_command_lists_are_asked_about_as_the_command_is_written() {
     let asked = bash("git ls-files | xargs sed -i s/a/b/").file("Cargo.lock", "x\n").run();
-    insta::assert_snapshot!(asked.tool("ask"), @"`git ls-files | xargs sed -i s/a/b/` may change protected files of the work tree, such as Cargo.lock. Allow it if these files may change. (built-in: what cannot be decided is asked)");
+    insta::assert_snapshot!(asked.tool("ask"), @"
+    ? `git ls-files | xargs sed -i s/a/b/` may change files of conclaude's own config, state or registration: git cannot list what it changes. Allow it only if you want conclaude's rules, registration or records to change. (built-in: conclaude's own files)
+    ? `git ls-files | xargs sed -i s/a/b/` may change protected files of the work tree, such as Cargo.lock. Allow it if these files may change. (built-in: what cannot be decided is asked)
+    ");
     bash("git ls-files | grep '\\.rs$' | xargs sed -i s/a/b/").file("Cargo.lock", "x\n").run().silent();
     bash("cd \"$(git rev-parse --show-toplevel)\" && cat README.md").file(".git/HEAD", "x\n").run().silent();
 }

@@ -6,7 +6,7 @@ use super::call::{
     Advice, Explanation, Finding, OwnFiles, ToolCall, UnknownPart, doing, for_question, shown,
 };
 use super::file_usage::usage;
-use super::open_questions::UNDECIDED;
+use super::open_questions::{UNDECIDED, as_written};
 use super::own_commands::NAME;
 use super::resolve::{Effects, Touch, Uncertainty};
 use super::rules::{Action, FileRules, FileUsage, GuardRules, Protection};
@@ -164,6 +164,7 @@ pub(super) fn removed(call: &ToolCall<'_>, unclear: &Uncertainty) -> Option<Find
 
 fn changed_tree(call: &ToolCall<'_>, command: &str, does: &str, file: &Path) -> Finding {
     let file = call.ground.location(file, false);
+    let command = as_written(call, command);
     let reason = format!(
         "`{}` {does} {}, which belongs to conclaude's own config, state or registration.",
         shown(command),
@@ -182,6 +183,7 @@ fn unlisted(
     if !own_files.is_below(&call.ground.links.real_path(directory), call.ground.links) {
         return None;
     }
+    let command = as_written(call, command);
     let reason = format!(
         "`{}` may change files of conclaude's own config, state or registration: git cannot list what it changes.",
         shown(command)

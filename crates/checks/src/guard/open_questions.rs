@@ -264,16 +264,24 @@ fn work_tree(rules: &GuardRules, call: &ToolCall<'_>, change: &WorkTreeChange<'_
         Some(Some(path)) => format!(", such as {}", call.ground.location(&path, false).shown()),
         None => String::new(),
     };
-    // `git ls-files | xargs …`: the command itself does not name the files, so the whole text is shown.
-    let is_listed = command.split(' ').any(|word| word == WORK_TREE);
-    let written = if is_listed { start(call.command.unwrap_or(command)) } else { command };
+    let written = as_written(call, command);
     Some(UserQuestion {
         reason: format!("`{}` may change protected files of the work tree{such_as}.", shown(written)),
         advice: Advice::both("Name the files that it should change.", "Allow it if these files may change."),
         matched: written.to_owned(),
         // If it is refused halfway, `git reset --hard` leaves a tree that is neither old nor new.
-        unknown: if is_listed { Some(UnknownPart::Written.into()) } else { None },
+        unknown: if is_listed(command) { Some(UnknownPart::Written.into()) } else { None },
     })
+}
+
+/// Whether a list of files that another command prints is its argument: `git ls-files | xargs …`.
+fn is_listed(command: &str) -> bool {
+    command.split(' ').any(|word| word == WORK_TREE)
+}
+
+/// The command as a question shows it. One with a list does not name the files, so the whole text is shown.
+pub(super) fn as_written<'a>(call: &'a ToolCall<'_>, command: &'a str) -> &'a str {
+    if is_listed(command) { start(call.command.unwrap_or(command)) } else { command }
 }
 
 /// The limit on protected files that are compared one by one. With more, any may have changed.

@@ -9,7 +9,7 @@ use crate::analysis::stream::Stream;
 use crate::programs::arguments::Call;
 use crate::programs::harmless;
 use crate::programs::languages::SourceLanguage;
-use crate::programs::program::{Program, special};
+use crate::programs::program::{OperandKind, Program, special};
 
 pub(crate) const COMPILERS: &[Program] = &[
     special(&["c++", "cc", "clang", "clang++", "g++"], "", compile).language(SourceLanguage::Compiled),
@@ -30,18 +30,18 @@ pub(crate) const CHECKERS: &[Program] = &[
     Program::new(&["ansible-playbook"]).options("-M=c --module-path=c --ssh-common-args=c --ssh-extra-args=c --scp-extra-args=c --sftp-extra-args=c --vault-password-file=x --vault-id=c --become-password-file=x --connection-password-file=x"),
     Program::new(&["bandit"]).options("-o=c -c=f -b=f --output=c --ini=f --configfile=f --baseline=f"),
     Program::new(&["bazel", "bazelisk"]).harmless(harmless::BAZEL),
-    Program::new(&["cmake"]).options("- -B=p --build=p --prefix=p -P=f -C=f -E! --install=c --toolchain=f --graphviz=c --trace-redirect=c --profiling-output=c --debugger-pipe=c"),
+    Program::new(&["cmake"]).options("- -B=p --build=p --prefix=p -P=f -C=f -E! --install=c --toolchain=f --graphviz=c --trace-redirect=c --profiling-output=c --debugger-pipe=c").operands(OperandKind::Directory),
     Program::new(&["coverage"]).harmless(harmless::COVERAGE),
     Program::new(&["ctest"]).harmless(harmless::CTEST),
     Program::new(&["dotnet"]).builds_project().harmless(harmless::DOTNET),
     Program::new(&["esbuild"]).options("--servedir=c --serve! --metafile=c --tsconfig=c --mangle-cache=c"),
     Program::new(&["flake8"]).harmless(harmless::FLAKE8),
     Program::new(&["golangci-lint"]).harmless(harmless::GOLANGCI),
-    Program::new(&["just"]).options("-d=p -f=p --working-directory=p --justfile=p").harmless(harmless::JUST),
+    Program::new(&["just"]).options("-d=p -f=p --working-directory=p --justfile=p").operands(OperandKind::Target).harmless(harmless::JUST),
     Program::new(&["kustomize"]).options("-o=c --output=c --enable-helm! --enable-exec! --enable-alpha-plugins! --helm-command=x --load-restrictor=c"),
     Program::new(&["markdownlint", "markdownlint-cli2"]).harmless(harmless::MARKDOWNLINT),
     Program::new(&["mocha"]).builds_project().harmless(harmless::MOCHA),
-    Program::new(&["ninja"]).options("-f=f -C=p -t=c"),
+    Program::new(&["ninja"]).options("-f=f -C=p -t=c").operands(OperandKind::Target),
     Program::new(&["nox"]).harmless(harmless::NOX),
     Program::new(&["pandoc"]).options("-o=c --output=c -F=x --filter=x -L=f --lua-filter=f --pdf-engine=x --pdf-engine-opt=c --extract-media=c -d=f --defaults=f --data-dir=c --log=c --template=f --syntax-definition=f"),
     Program::new(&["pdflatex", "lualatex", "xelatex"]).options("- -shell-escape! --shell-escape! -enable-write18! --enable-write18! -output-directory=c --output-directory=c -aux-directory=c -ini! -fmt=c -jobname=c"),
@@ -53,7 +53,7 @@ pub(crate) const CHECKERS: &[Program] = &[
     Program::new(&["rspec"]).harmless(harmless::RSPEC),
     Program::new(&["semgrep"]).harmless(harmless::SEMGREP),
     Program::new(&["sphinx-build"]).options("-c=c -D=c -A=c -w=c -d=c -C! --conf-dir=c --define=c --warning-file=c --doctree-dir=c"),
-    Program::new(&["task"]).options("-d=p --dir=p -t=p --taskfile=p").harmless(harmless::TASK),
+    Program::new(&["task"]).options("-d=p --dir=p -t=p --taskfile=p").operands(OperandKind::Target).harmless(harmless::TASK),
     Program::new(&["tox"]).harmless(harmless::TOX),
     Program::new(&["vite"]).options("-c=c --root=p"),
     Program::new(&["webpack", "rollup"]).options("-c=c -o=c -d=c -r=c -p=c --config=c --output-path=c --file=c --dir=c --watch.onStart=c --watch.onEnd=c"),

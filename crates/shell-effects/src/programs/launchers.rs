@@ -6,7 +6,7 @@ use crate::analysis::field::Field;
 use crate::analysis::stream;
 use crate::programs::action::{Launch, Place, ShellTexts, Subcommand, SubcommandAction};
 use crate::programs::arguments::{self, Arguments, Call};
-use crate::programs::program::Program;
+use crate::programs::program::{OperandKind, Program};
 use crate::programs::{network, own_programs};
 use crate::{Access, Base};
 
@@ -107,37 +107,39 @@ const SHOWS: &[&str] = &["get", "list", "ls"];
 const SHOWING_OPTIONS: &[&str] =
     &["--images", "--json", "--production", "--profiles", "--quiet", "--services", "--volumes", "-q"];
 
-/// Programs that take several targets, and no subcommand.
-const WITH_TARGETS: &[&str] = &["gradle", "just", "make", "mvn", "ninja", "task"];
-
 /// Whether a program changes nothing in the directory that it works in.
 pub(crate) fn only_reads(program: &Program, words: &[Field]) -> bool {
-    let is_one_of = |names: &[&str]| program.names.iter().any(|name| names.contains(name));
     let before = program.subcommand_options.unwrap_or_default();
     let flags = [program.options, before, program.harmless].join(" ");
-    if is_one_of(WITH_TARGETS) {
-        // `-j 4`, `CC=clang`.
-        let is_target =
-            |word: &&Field| !word.text.contains('=') && !word.text.bytes().all(|byte| byte.is_ascii_digit());
-        let operands = arguments::parse(&flags, words).operands;
-        let mut targets = operands.iter().filter(is_target).peekable();
-        return targets.peek().is_some()
-            && targets.all(|target| READING_SUBCOMMANDS.contains(&target.text.as_str()));
+    match program.operands {
+        OperandKind::Subcommand => subcommand_only_reads(program, &flags, words),
+        OperandKind::Target => targets_only_read(&flags, words),
+        OperandKind::Directory => false,
     }
-    // Its operands are directories.
-    if is_one_of(&["cmake"]) {
-        return false;
-    }
-    let Some((subcommand, rest)) = first_operand(&flags, words) else { return false };
+}
+
+fn targets_only_read(flags: &str, words: &[Field]) -> bool {
+    // `-j 4`, `CC=clang`.
+    let is_target =
+        |word: &&Field| !word.text.contains('=') && !word.text.bytes().all(|byte| byte.is_ascii_digit());
+    let operands = arguments::parse(flags, words).operands;
+    let mut targets = operands.iter().filter(is_target).peekable();
+    targets.peek().is_some() && targets.all(|target| READING_SUBCOMMANDS.contains(&target.text.as_str()))
+}
+
+fn subcommand_only_reads(program: &Program, flags: &str, words: &[Field]) -> bool {
+    let Some((subcommand, rest)) = first_operand(flags, words) else { return false };
     if let Some(options) = program.group_options(&subcommand.text) {
-        return first_operand(options, rest)
-            .is_some_and(|(subcommand, rest)| shows(subcommand, options, rest));
+        // `npm config get`, `docker container ls`.
+        return first_operand(options, rest).is_some_and(|(action, rest)| {
+            SHOWS.contains(&action.text.as_str()) || shows(action, options, rest)
+        });
     }
     let is_script = program.runs_package_scripts && matches!(subcommand.text.as_str(), "run" | "run-script");
     if is_script {
-        return first_operand(&flags, rest).is_some_and(|(script, _)| script.text == "test");
+        return first_operand(flags, rest).is_some_and(|(script, _)| script.text == "test");
     }
-    shows(subcommand, &flags, rest)
+    shows(subcommand, flags, rest)
 }
 
 /// The first operand, and the words after it. `None` if an option that is not known may take it as its value.

@@ -57,6 +57,7 @@ pub struct Program {
     pub(crate) acting_subcommands: &'static [&'static str],
     /// Whether it builds, checks or tests a project that is not in Python.
     pub(crate) builds_project: bool,
+    pub(crate) operands: OperandKind,
     /// For rules that allow it: the options that neither run, load nor write anything. If it has such a list, any other option must
     /// be named.
     pub(crate) harmless: Flags,
@@ -83,6 +84,16 @@ pub(crate) enum DeletedFiles {
     Operands,
     /// Files below its directories, which come before its conditions (`find`).
     Found,
+}
+
+/// The operands of a program that works in a directory.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum OperandKind {
+    /// The first one is a subcommand.
+    Subcommand,
+    /// Each is a target, and so a subcommand.
+    Target,
+    Directory,
 }
 
 /// What is known about a command that is part of the shell.
@@ -176,6 +187,7 @@ impl Program {
             locks: &[],
             acting_subcommands: &[],
             builds_project: false,
+            operands: OperandKind::Subcommand,
             harmless: "",
         }
     }
@@ -324,6 +336,11 @@ impl Program {
 
     pub(crate) const fn builds_project(mut self) -> Program {
         self.builds_project = true;
+        self
+    }
+
+    pub(crate) const fn operands(mut self, operands: OperandKind) -> Program {
+        self.operands = operands;
         self
     }
 

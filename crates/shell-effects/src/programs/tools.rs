@@ -12,7 +12,7 @@ use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::harmless;
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::languages::SourceLanguage;
-use crate::programs::program::{Program, special, tool};
+use crate::programs::program::{OperandKind, Program, special, tool};
 use crate::programs::{own_programs, start_up, table};
 
 const EXEC: Flags = "--privileged! -e= -u= -w= --env= --env-file= --user= --workdir= --detach-keys= --index=";
@@ -173,10 +173,10 @@ pub(crate) const TOOLS: &[Program] = &[
     tool(&["flask"], "-A= -e= --app= --env-file=").stdin(Stdin::Queries),
     tool(&["flyway"], "- -url= -user= -password= -configFiles= -locations="),
     tool(&["goose"], "- -dir= -table= -certfile= -ssl-cert= -ssl-key="),
-    tool(&["gradle"], "-p= -b= -c= -g= -I= -x= --project-dir= --build-file= --settings-file= --init-script= --console=").harmless(harmless::GRADLE).options("-p=p --project-dir=p").builds_project(),
+    tool(&["gradle"], "-p= -b= -c= -g= -I= -x= --project-dir= --build-file= --settings-file= --init-script= --console=").harmless(harmless::GRADLE).options("-p=p --project-dir=p").operands(OperandKind::Target).builds_project(),
     tool(&["knex"], "--knexfile= --knexpath= --cwd= --client= --connection= --env="),
     tool(&["liquibase"], "--url= --username= --password= --changelog-file= --defaults-file= --driver= --classpath="),
-    tool(&["mvn"], "-f= -P= -s= -gs= -t= -T= -l= -pl= -rf= --file= --settings= --threads= --activate-profiles= --projects=").harmless(harmless::MVN).options("- -f=p --file=p -l=w --log-file=w").builds_project(),
+    tool(&["mvn"], "-f= -P= -s= -gs= -t= -T= -l= -pl= -rf= --file= --settings= --threads= --activate-profiles= --projects=").harmless(harmless::MVN).options("- -f=p --file=p -l=w --log-file=w").operands(OperandKind::Target).builds_project(),
     tool(&["s5cmd"], "--endpoint-url= --profile= --credentials-file= --numworkers= --log= --retry-count="),
     tool(&["firebase"], "-P= --project= --token= --account= --config="),
     special(&["gh"], "-R= --repo= -q= --jq= -X= --method= -F= -f= --field= --raw-field= --input= --hostname=", gh).acting(GH).before_subcommand("-R= --repo= --hostname=").subcommands(GH_ALIASES).output(Output::Settings(COMPLETION)),
@@ -195,7 +195,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["jest"]).builds_project().harmless(harmless::JEST),
     Program::new(&["vitest"]).builds_project().harmless(harmless::VITEST),
     tool(&["jj"], "-R= --repository= --at-operation= --color= --config="),
-    special(&["make"], MAKE, make).harmless(harmless::MAKE).before_subcommand(MAKE).language(SourceLanguage::Make),
+    special(&["make"], MAKE, make).harmless(harmless::MAKE).operands(OperandKind::Target).before_subcommand(MAKE).language(SourceLanguage::Make),
     tool(&["pip", "pip3"], PIP).acting(&["config edit", "config set", "config unset"]).options("--python=x --log=c --report=c -t=w --target=w --prefix=w --root=w -d=w --dest=w -w=w --wheel-dir=w -i=c --index-url=c --extra-index-url=c --find-links=c --src=w --global-option=c --build-option=c").output(Output::Settings(COMPLETION)),
     tool(&["pulumi"], "-C= -v= --cwd= --color= --profiling= --tracing="),
     tool(&["rustup"], "+").output(Output::Settings(COMPLETION)),
