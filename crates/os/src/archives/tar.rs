@@ -14,7 +14,7 @@ pub(super) fn is_header(bytes: &[u8]) -> bool {
     bytes.get(..BLOCK).is_some_and(|header| checked_size(header).is_some())
 }
 
-/// The names of all members. `None` for links, devices, sparse files, and everything else that is not plain.
+/// The names of all members. `None` for links, devices, sparse files, and other special members.
 pub(super) fn names(bytes: &[u8]) -> Option<Vec<String>> {
     if OTHER_FORMATS.iter().any(|start| bytes.starts_with(start)) {
         return None;
@@ -90,7 +90,7 @@ fn number(field: &[u8]) -> Option<usize> {
     }
 }
 
-/// The name in a header: in two parts, if it is one of ustar.
+/// The name in a header. A header of the format ustar has it in two parts.
 fn short_name(header: &[u8]) -> Option<String> {
     let name = text(header.get(..100)?)?;
     let prefix = text(header.get(345..500)?)?;
