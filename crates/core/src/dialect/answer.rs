@@ -136,6 +136,20 @@ impl AnswerForms {
         Answer { exit: Exit::Success, stdout: json.text(reply.name), stderr: log_lines() }
     }
 
+    /// Denies a tool.
+    fn deny(&self, json: &mut AnswerJson, reason: &str) {
+        match self.denial {
+            DenialForm::Permission => {
+                json.set_output("permissionDecision", "deny");
+                json.set_output("permissionDecisionReason", reason);
+            }
+            DenialForm::Decision => {
+                json.set("decision", "deny");
+                json.set("reason", reason);
+            }
+        }
+    }
+
     /// Sets the decision. Questions and permission requests are answered with exit 0.
     fn decide<'r>(
         &self,
@@ -160,16 +174,7 @@ impl AnswerForms {
             }
             (Decision::Deny(reason) | Decision::Block(reason), Blocking::Tool) => {
                 let reason = fit(reason);
-                match self.denial {
-                    DenialForm::Permission => {
-                        json.set_output("permissionDecision", "deny");
-                        json.set_output("permissionDecisionReason", reason.as_str());
-                    }
-                    DenialForm::Decision => {
-                        json.set("decision", "deny");
-                        json.set("reason", reason.as_str());
-                    }
-                }
+                self.deny(json, &reason);
                 AnsweredDecision::Refused(reason)
             }
             (Decision::Block(reason), Blocking::Context) => AnsweredDecision::Told(reason),

@@ -55,11 +55,7 @@ pub(super) fn names(bytes: &[u8]) -> Option<Vec<String>> {
                     None => short_name(header)?,
                 };
                 has_extension = false;
-                let is_directory = *kind == b'5' || name.ends_with('/');
-                if is_directory && size != 0 {
-                    return None;
-                }
-                names.push(if is_directory { format!("{}/", name.trim_end_matches('/')) } else { name });
+                names.push(member_name(name, *kind == b'5', size)?);
             }
             _ => return None,
         }
@@ -67,6 +63,15 @@ pub(super) fn names(bytes: &[u8]) -> Option<Vec<String>> {
             return None;
         }
     }
+}
+
+/// The name of a file or a directory, which has a `/` at its end. `None` for a directory with content.
+fn member_name(name: String, is_of_directory: bool, size: usize) -> Option<String> {
+    let is_directory = is_of_directory || name.ends_with('/');
+    if is_directory && size != 0 {
+        return None;
+    }
+    Some(if is_directory { format!("{}/", name.trim_end_matches('/')) } else { name })
 }
 
 /// The size in a header with a valid checksum.

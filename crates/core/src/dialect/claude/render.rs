@@ -49,11 +49,7 @@ impl Answer {
         {
             json.set_output("updatedInput", input.clone());
         }
-        let is_error_shown = result.decision == Decision::Allow && event.is_shown();
-        let message = if is_error_shown { result.message_with_error() } else { result.message.clone() };
-        if let Some(message) = message {
-            json.set("systemMessage", fit(&message));
-        }
+        set_message(&mut json, event, result);
         if let Some(reason) = &result.stop_reason {
             json.set("continue", false);
             if !reason.is_empty() {
@@ -167,6 +163,15 @@ fn permission(json: &mut AnswerJson, decision: &str, reason: Option<&str>) {
     json.set_output("permissionDecision", decision);
     if let Some(reason) = reason {
         json.set_output("permissionDecisionReason", fit(reason));
+    }
+}
+
+/// Sets the message for the user.
+fn set_message(json: &mut AnswerJson, event: EventKind, result: &HookResult) {
+    let is_error_shown = result.decision == Decision::Allow && event.is_shown();
+    let message = if is_error_shown { result.message_with_error() } else { result.message.clone() };
+    if let Some(message) = message {
+        json.set("systemMessage", fit(&message));
     }
 }
 
