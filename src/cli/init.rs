@@ -16,6 +16,7 @@ use conclaude_core::exit::Exit;
 use conclaude_core::messages::short;
 use conclaude_core::text::count;
 use conclaude_engine::install::change::Change;
+use conclaude_engine::install::import::ImportResult;
 use conclaude_engine::install::scope::{Scope, SettingsTarget};
 use conclaude_engine::install::settings::ORIGINAL;
 use conclaude_engine::install::starter::Pack;
@@ -102,15 +103,21 @@ pub(super) fn run(request: &InitRequest) -> anyhow::Result<Exit> {
         write_step_command(request, &folder, &mut out)?;
     }
     if !request.dry_run {
-        install::name_to_do(&mut out, &changes)?;
-        let next = if changes.iter().any(Change::is_ignored) {
-            "fix the settings as the warning says, then `conclaude doctor` checks the installation"
-        } else {
-            draft.next()
-        };
-        writeln!(out, "next: {next}")?;
+        name_next(&draft, &changes, &mut out)?;
     }
     Ok(Exit::Success)
+}
+
+/// Prints what the user should do next.
+fn name_next(draft: &Draft, changes: &[Change], out: &mut Out<'_>) -> anyhow::Result<()> {
+    install::name_to_do(out, changes)?;
+    let next = if changes.iter().any(Change::is_ignored) {
+        "fix the settings as the warning says, then `conclaude doctor` checks the installation"
+    } else {
+        draft.next()
+    };
+    writeln!(out, "next: {next}")?;
+    Ok(())
 }
 
 fn exists_already(target: &UserFile, packs: &[Pack]) -> anyhow::Error {
@@ -179,9 +186,9 @@ fn finish(folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Prints what was imported, what was not, and what would run twice.
-fn report(request: &InitRequest, draft: &Draft, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
-    for hook in &draft.imported.hooks {
+/// Prints the hooks that are now in the config.
+fn report_hooks(imported: &ImportResult, is_local: bool, out: &mut Out<'_>) -> io::Result<()> {
+    for hook in &imported.hooks {
         let (command, event) = (hook.command().unwrap_or_default(), &hook.event);
         writeln!(
             out,
@@ -189,21 +196,27 @@ fn report(request: &InitRequest, draft: &Draft, folder: &Path, out: &mut Out<'_>
             short(command)
         )?;
     }
-    for hook in &draft.imported.covered {
+    for hook in &imported.covered {
         let (command, event) = (short(hook.command().unwrap_or_default()), &hook.event);
         writeln!(
             out,
             "removed the hook `{command}` of {event} from the settings: the config runs it already"
         )?;
     }
-    let is_local = request.which.scope() == Scope::Local;
-    if is_local && !draft.imported.hooks.is_empty() {
+    if is_local && !imported.hooks.is_empty() {
         writeln!(
             out,
             "warning: these hooks were yours alone, and {} is shared: everybody who gets it runs them too. Move them to {LOCAL} to keep them to yourself",
             FILE_NAMES[0]
         )?;
     }
+    Ok(())
+}
+
+/// Prints what was imported, what was not, and what would run twice.
+fn report(request: &InitRequest, draft: &Draft, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
+    let is_local = request.which.scope() == Scope::Local;
+    report_hooks(&draft.imported, is_local, out)?;
     draft.added.iter().try_for_each(|what| writeln!(out, "{what}"))?;
     let left = &draft.imported.left;
     left.iter().try_for_each(|what| writeln!(out, "not taken over: {what}"))?;

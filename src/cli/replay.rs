@@ -103,16 +103,21 @@ pub(super) fn run(request: &ReplayRequest) -> anyhow::Result<Exit> {
         seconds: started.elapsed().as_secs_f64(),
         untrusted,
     };
-    let mut out = Out::stdout();
-    if request.json {
-        out.json(&json::of(&replayed))?;
-    } else {
-        print::text(&mut out, &replayed, request.unmatched)?;
-    }
-    out.flush()?;
+    show(request, &replayed)?;
     let is_blocked = totals.of(Prediction::Denied) + totals.of(Prediction::Blocked) > 0;
     let is_failure = totals.unreadable > 0 || is_blocked;
     Ok(if request.exit_code && is_failure { Exit::Failure } else { Exit::Success })
+}
+
+fn show(request: &ReplayRequest, replayed: &ReplaySummary<'_>) -> anyhow::Result<()> {
+    let mut out = Out::stdout();
+    if request.json {
+        out.json(&json::of(replayed))?;
+    } else {
+        print::text(&mut out, replayed, request.unmatched)?;
+    }
+    out.flush()?;
+    Ok(())
 }
 
 /// The config, and why a hook would not use it. Nothing in it runs, so it need not be trusted.

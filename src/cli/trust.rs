@@ -120,8 +120,8 @@ fn list(out: &mut Out<'_>) -> io::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Every script in full, with nothing hidden: the user decides about this.
-fn contents(config: &ConclaudeConfig) -> Vec<String> {
+/// The commands of all events, with their scripts in full.
+fn commands(config: &ConclaudeConfig) -> Vec<String> {
     let mut lines = Vec::new();
     let sections = config.sections.iter().map(|(event, section)| (event.row().section, section));
     let slash = config.prompts.slash_commands.iter().map(|section| ("the slash command", section));
@@ -143,6 +143,12 @@ fn contents(config: &ConclaudeConfig) -> Vec<String> {
             }
         }
     }
+    lines
+}
+
+/// Everything that the user decides about, with nothing hidden.
+fn contents(config: &ConclaudeConfig) -> Vec<String> {
+    let mut lines = commands(config);
     if let Some(message) = config.stop.infinite() {
         lines.push("  Claude goes on after every stop, up to maxBlocks times, with:".into());
         lines.push(indent(&visible(message), "    "));

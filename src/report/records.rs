@@ -58,6 +58,12 @@ pub(super) fn read(
         Ok(ControlFlow::Continue(()))
     })?;
     report.records = records.into();
+    note_gaps(report, left_out, not_records);
+    Ok(steps)
+}
+
+/// Names what the report does not show.
+fn note_gaps(report: &mut Report, left_out: u64, not_records: u64) {
     let count = conclaude_core::text::count;
     if left_out > 0 {
         let records = count(left_out, "record");
@@ -76,7 +82,6 @@ pub(super) fn read(
             .left_out
             .push(format!("not a record, and not shown: {} of the audit trail", count(not_records, "line")));
     }
-    Ok(steps)
 }
 
 /// A record's fields, as they were written.

@@ -155,7 +155,7 @@ fn without_a_home() {
     // A config of somebody else would not be used.
     let owned = |test: Test| {
         let config = test.root().join(".conclaude.yaml");
-        std::os::unix::fs::chown(config, is_root.then_some(65_534), None).unwrap();
+        std::os::unix::fs::chown(config, if is_root { Some(65_534) } else { None }, None).unwrap();
         test
     };
     let test = owned(test);

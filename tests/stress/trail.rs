@@ -158,13 +158,15 @@ fn one_life(test: &Test, crowd: &Mutex<Crowd>, chance: &mut Chance) -> bool {
         // One that ends before its kill comes is made up for by a later one.
         let is_doomed = u64::from(crowd.killed + crowd.doomed) * 10 < u64::from(crowd.started) * 6;
         crowd.doomed += u32::from(is_doomed);
-        let moment = is_doomed.then(|| {
+        let moment = if is_doomed {
             let recent = crowd.lives.len().saturating_sub(100);
             let recent = &crowd.lives[recent..];
             let life = recent.get(usize::try_from(chance.below(100)).unwrap() % recent.len().max(1));
             let life = life.copied().unwrap_or(Duration::from_millis(20));
-            Duration::from_micros(chance.below(u64::try_from(life.as_micros()).unwrap()))
-        });
+            Some(Duration::from_micros(chance.below(u64::try_from(life.as_micros()).unwrap())))
+        } else {
+            None
+        };
         (crowd.started, moment)
     };
     let started = Instant::now();

@@ -204,8 +204,11 @@ fn effect_of(event: &str, exit: i32, stdout: &str, stderr: &str) -> Effect {
     // "Failed with non-blocking status code", with stderr.
     effect.is_reported |= exit != 0 && effect.refused.is_none() && json.is_null();
     if effect.refused.is_none() {
-        let approved =
-            (json["decision"] == "approve").then(|| ("allow".to_owned(), at("/reason").unwrap_or_default()));
+        let approved = if json["decision"] == "approve" {
+            Some(("allow".to_owned(), at("/reason").unwrap_or_default()))
+        } else {
+            None
+        };
         effect.permission = word.map(|word| (word, why.unwrap_or_default())).or(approved);
         let decision = json.pointer("/hookSpecificOutput/decision").cloned();
         effect.input = json.pointer("/hookSpecificOutput/updatedInput").cloned();

@@ -21,7 +21,8 @@ pub enum Word {
     Warned,
     /// The step failed and admits it.
     AllowedFailed,
-    /// It would have blocked, but a limit is reached: on blocks, or on blocks by timeouts and missing programs.
+    /// It would have blocked, but a limit is reached: the limit on blocks, or the limit on blocks by timeouts and missing
+    /// programs.
     AllowedDespiteFailure,
     Blocked,
     Denied,

@@ -1,4 +1,5 @@
-//! One client each: how its payload becomes an event, what it can do at one, and how a result becomes an answer.
+//! The clients, one dialect each: how a payload becomes an event, what a hook can do at each event, and how a result becomes an
+//! answer.
 //!
 //! A dialect is a folder with tables: events, tools, the names of fields, the forms of answers. What no table can say is one of a
 //! few functions. Config, plan, guards and gates know only our names, which are Claude Code's.
@@ -36,35 +37,35 @@ use tool::{McpSpelling, Tool};
 /// The fields of a payload.
 pub type Fields = Map<String, Value>;
 
-/// A field under the name that a client has for it, and under ours.
+/// A field with the client's name and our name for it.
 pub type FieldAlias = (&'static str, &'static str);
 
 /// A client.
 pub struct Dialect {
-    /// As `--client` and records name it.
+    /// Its name in `--client` and in records.
     pub name: &'static str,
-    /// As messages name it.
+    /// Its name in messages.
     pub title: &'static str,
     pub events: &'static [ClientEvent],
-    /// Why it lacks an event of ours, where that is not simply so.
+    /// Why it lacks some of our events, if there is a reason to tell.
     missing: &'static [(EventKind, &'static str)],
-    /// Whether a payload is one of this client.
+    /// Whether this client sends such a payload.
     sends: fn(&Fields) -> bool,
     /// Fields of its payloads.
     fields: &'static [FieldAlias],
     pub tools: &'static [Tool],
     mcp: McpSpelling,
-    /// What no table can say of a payload whose fields have our names already: which event it is after all, and fields that follow
-    /// from others.
+    /// Completes a payload whose fields already have our names, where tables are not enough: the real event, and fields that
+    /// follow from others.
     complete: fn(EventKind, &mut Fields) -> EventKind,
-    /// Why an event has nothing to be done for, where it has not.
+    /// Why an event is ignored, if it is.
     ignores: fn(EventKind, &Fields) -> Option<&'static str>,
     pub project: ProjectFolder,
     pub agents: AgentFacts,
     asking: AskSupport,
-    /// Whether a hook can give a tool another input.
+    /// Whether a hook can replace the input of a tool.
     pub changes_input: bool,
-    /// Whether a model can type into a running program, for which no event fires.
+    /// Whether a model can type into a running program. No event fires for that.
     pub types_unseen: bool,
     pub log: LogLines,
     render: fn(&Reply<'_>) -> Answer,
@@ -72,7 +73,7 @@ pub struct Dialect {
     pub settings: HookSettings,
 }
 
-/// What a block does in every client.
+/// The effects of a block, in words.
 mod effect {
     pub(super) const DENIED: &str = "the tool is denied";
     pub(super) const REJECTED: &str = "the prompt is rejected";
@@ -83,34 +84,34 @@ mod effect {
 }
 
 pub struct ClientEvent {
-    /// As the client names it.
+    /// The client's name for it.
     pub name: &'static str,
-    /// As we do.
+    /// Our event.
     pub kind: EventKind,
-    /// Whether the model is given context there.
+    /// Whether the model gets context at the event.
     pub takes_context: bool,
-    /// Whether the user is shown a message.
+    /// Whether the user sees messages of the event.
     pub is_shown: bool,
-    /// What a block does, where it was seen to do something.
+    /// The effect of a block, if one was observed.
     pub block: Option<&'static str>,
-    /// What else a user should know.
+    /// Further information for the user.
     pub note: Option<&'static str>,
-    /// The tool at whose use it is the event, where the client has no event of its own for it.
+    /// The tool whose use stands for the event, if the client has no such event.
     pub tool: Option<&'static str>,
 }
 
 impl ClientEvent {
-    /// An event that has the same name for us.
+    /// An event with the client's name for it.
     const fn same(name: &'static str, kind: EventKind) -> ClientEvent {
         ClientEvent { name, kind, takes_context: false, is_shown: false, block: None, note: None, tool: None }
     }
 
-    /// One that the client announces as the use of a tool.
+    /// An event that the client reports as the use of a tool.
     const fn at_tool(name: &'static str, kind: EventKind, tool: &'static str) -> ClientEvent {
         ClientEvent { tool: Some(tool), ..ClientEvent::same(name, kind) }
     }
 
-    /// One that only this client has: its commands run.
+    /// An event of this client alone: only its commands run.
     const fn own(row: &'static Row) -> ClientEvent {
         ClientEvent::same(row.name, EventKind::Future(row))
     }
@@ -119,7 +120,7 @@ impl ClientEvent {
         ClientEvent { takes_context: true, ..self }
     }
 
-    /// What a block of it does.
+    /// Sets the effect of a block.
     const fn blocked(self, effect: &'static str) -> ClientEvent {
         ClientEvent { block: Some(effect), ..self }
     }
@@ -133,19 +134,19 @@ impl ClientEvent {
     }
 }
 
-/// Where the project is.
+/// The source of the project's folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProjectFolder {
     /// `CLAUDE_PROJECT_DIR`, else the `cwd` of the payload.
     Variable,
-    /// The working directory of the hook. `cwd` is that of a command, anywhere on the disk.
+    /// The working directory of the hook. The payload's `cwd` is that of a command, anywhere on the disk.
     Process,
 }
 
 /// Whether the user can be asked about a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AskSupport {
-    /// The permission mode says it.
+    /// The permission mode decides.
     ByMode,
     Always,
     Never,
@@ -161,16 +162,16 @@ pub enum LogLines {
     Never,
 }
 
-/// What is answered, and to what.
+/// The result of an event, with the facts that its answer needs.
 pub struct Reply<'a> {
-    /// The event of ours that the client's is. What it stands for may be another one.
+    /// Our event for the client's event. The result may be that of another event that it stands for.
     pub called: EventKind,
-    /// As the client names it.
+    /// The client's name for it.
     pub name: &'static str,
     pub result: &'a Result<HookResult, HookError>,
-    /// Whether the model is given context there.
+    /// Whether the model gets context at the event.
     pub takes_context: bool,
-    /// Input of a tool that is given back has the client's names.
+    /// The renamed fields of the tool's input: a replaced input gets the client's names back.
     pub renamed: &'a [FieldAlias],
     pub log_lines: &'a [String],
 }
@@ -178,13 +179,13 @@ pub struct Reply<'a> {
 /// A call of the program for an event.
 #[derive(Clone, Debug)]
 pub struct HookCall {
-    /// As the registration names it.
+    /// The client in the registration, if it names one.
     pub client: Option<&'static Dialect>,
-    /// The event, by the name with which we were called.
+    /// The event in the call.
     pub event: EventKind,
-    /// Where a client works that does not say it.
+    /// The working directory, for a client whose payload does not contain it.
     pub directory: Option<String>,
-    /// What is wrong with the arguments, for the user.
+    /// A problem with the arguments, for the user.
     pub warning: Option<String>,
 }
 
@@ -192,7 +193,7 @@ pub struct HookCall {
 pub const ALL: [&Dialect; 5] =
     [&claude::DIALECT, &codex::DIALECT, &copilot::DIALECT, &qwen::DIALECT, &gemini::DIALECT];
 
-/// In the order in which a payload is compared with them. What none of them sends is Claude Code's.
+/// The order in which clients are compared with a payload. A payload that none of them sends is Claude Code's.
 const RECOGNISED: [&Dialect; 4] = [&codex::DIALECT, &gemini::DIALECT, &qwen::DIALECT, &copilot::DIALECT];
 
 /// The client with this name.
@@ -242,7 +243,7 @@ pub fn of(fields: &Fields) -> &'static Dialect {
     RECOGNISED.into_iter().find(|dialect| (dialect.sends)(fields)).unwrap_or(&claude::DIALECT)
 }
 
-/// An event that a client has and Claude Code has not.
+/// An event that another client has and Claude Code does not.
 #[must_use]
 pub fn own_event(is_meant: impl Fn(&Row) -> bool) -> Option<EventKind> {
     let events = RECOGNISED.into_iter().flat_map(|dialect| dialect.events).map(|event| event.kind);
@@ -256,7 +257,7 @@ impl HookCall {
         HookCall { client: None, event, directory: None, warning: None }
     }
 
-    /// The client, where only a part of the payload can be read.
+    /// The client of a payload of which only a part can be read.
     #[must_use]
     pub fn client_of(&self, input: &[u8]) -> &'static Dialect {
         match self.client {
@@ -281,13 +282,13 @@ impl HookCall {
 }
 
 impl Dialect {
-    /// Whether its names are other than ours.
+    /// Whether its names differ from ours.
     #[must_use]
     pub fn is_translated(&self) -> bool {
         !self.events.is_empty()
     }
 
-    /// The event that the client calls so.
+    /// The event with the client's name.
     #[must_use]
     pub fn event(&self, name: &str) -> Option<&'static ClientEvent> {
         self.events.iter().find(|event| event.name == name && event.tool.is_none())
@@ -299,19 +300,19 @@ impl Dialect {
         self.events.iter().find(|event| event.kind == kind)
     }
 
-    /// The tool at whose use the client has one of our events.
+    /// The tool whose use stands for one of our events.
     #[must_use]
     pub fn tool_of(&self, kind: EventKind) -> Option<&'static str> {
         self.row(kind)?.tool
     }
 
-    /// Whether the user is shown a message at the event.
+    /// Whether the user sees messages of the event.
     #[must_use]
     pub fn shows(&self, kind: EventKind) -> bool {
         self.row(kind).map_or(kind.is_shown() && !self.is_translated(), |event| event.is_shown)
     }
 
-    /// Why nothing is to be done for the event, where that is so.
+    /// Why the event is ignored, if it is.
     #[must_use]
     pub fn ignores(&self, event: EventKind, fields: &Fields) -> Option<&'static str> {
         (self.ignores)(event, fields)
@@ -352,7 +353,7 @@ impl Dialect {
     }
 }
 
-/// A client is the same whichever table it is found in.
+/// Clients are compared by name: tables hold copies of them.
 impl PartialEq for Dialect {
     fn eq(&self, other: &Dialect) -> bool {
         self.name == other.name
@@ -365,7 +366,7 @@ impl fmt::Debug for Dialect {
     }
 }
 
-/// Of the result of a tool, what the model reads of it counts, and not what is displayed.
+/// Only the part of a tool's result counts that the model reads, and not the displayed part.
 fn take_model_content(fields: &mut Fields) {
     let read = fields.get_mut("tool_response").and_then(|result| result.get_mut("llmContent"));
     if let Some(read) = read.map(Value::take) {

@@ -17,13 +17,12 @@ pub struct Pack {
     content: &'static PackContent,
 }
 
-/// What is in the text of a pack, read when the program was built: reading the YAML of all packs took longer than the rest of an
-/// event.
+/// The content of a pack, parsed when the program was built: parsing the YAML of all packs took longer than the rest of an event.
 #[derive(Debug, PartialEq)]
 struct PackContent {
-    /// Its values without the names of its rules. Every event pays for the size of the tree, and few need a name.
+    /// Its values without the names of its rules. Every event pays for the size of the tree, and names are rarely needed.
     tree: Spanned<Node>,
-    /// The line of each rule that has a name, and the name, in the order of the file.
+    /// The line and the name of each rule that has a name, in the order of the file.
     names: &'static [(usize, &'static str)],
 }
 
@@ -42,7 +41,7 @@ pub const ALL: [Pack; 7] = [
 ];
 
 impl Pack {
-    /// Its values, as if its text had been read, without the names of its rules.
+    /// Its values without the names of its rules, as if its text had been parsed.
     pub fn tree(&self) -> &'static Spanned<Node> {
         &self.content.tree
     }

@@ -156,17 +156,7 @@ pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     // A gate that allowed an agent to start also checks its stop.
     let is_gated = gates.des.is_enabled() || at_call.is_some();
     let gate = if is_gated { facts.gate.map(|facts| &facts.gate) } else { None };
-    let mut steps: Vec<Step> =
-        StateChange::first(event).map(Action::Remember).map(Step::itself).into_iter().collect();
-    steps.extend(rules(facts).into_iter().map(Step::itself));
-    steps.extend(gate.map(|gate| Step { reason: gate.reason(), action: Action::Gate(gate.clone()) }));
-    let unknown = facts.unknown_gate.map(|finding| Action::UnknownGate(Box::new(finding.clone())));
-    steps.extend(unknown.map(|action| Step { reason: Reason::NoPrompt, action }));
-    let reports = Report::of(event, facts.config.enforcers());
-    steps.extend(reports.into_iter().map(Action::Report).map(Step::itself));
-    if facts.is_event_concerned {
-        steps.push(Step::itself(Action::Report(Report::Config)));
-    }
+    let mut steps = checks(facts, gate);
     let mut of_section = commands::commands(facts, gate.is_some())?;
     prompts::prompts(facts, gate.is_some(), &mut of_section)?;
     let Commands { steps: mut of_config, warnings, subject, unmatched } = of_section;
@@ -203,6 +193,23 @@ pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
         subject,
         unmatched,
     })
+}
+
+/// The steps before those of the event's section: guards, permission rules, the gate and reports.
+fn checks(facts: &Facts<'_>, gate: Option<&Gate>) -> Vec<Step> {
+    let event = facts.event.kind;
+    let mut steps: Vec<Step> =
+        StateChange::first(event).map(Action::Remember).map(Step::itself).into_iter().collect();
+    steps.extend(rules(facts).into_iter().map(Step::itself));
+    steps.extend(gate.map(|gate| Step { reason: gate.reason(), action: Action::Gate(gate.clone()) }));
+    let unknown = facts.unknown_gate.map(|finding| Action::UnknownGate(Box::new(finding.clone())));
+    steps.extend(unknown.map(|action| Step { reason: Reason::NoPrompt, action }));
+    let reports = Report::of(event, facts.config.enforcers());
+    steps.extend(reports.into_iter().map(Action::Report).map(Step::itself));
+    if facts.is_event_concerned {
+        steps.push(Step::itself(Action::Report(Report::Config)));
+    }
+    steps
 }
 
 /// Guards and permission rules: they compare a tool before its use, or when the user is asked about it.

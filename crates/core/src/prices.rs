@@ -48,7 +48,7 @@ pub struct Tokens {
     pub input: u64,
     pub output: u64,
     pub cache_read: u64,
-    /// All that was written to the cache.
+    /// All tokens that were written to the cache.
     pub cache_write: u64,
     /// The part of `cache_write` that is kept for an hour, not for five minutes.
     pub cache_write_1h: u64,

@@ -10,7 +10,7 @@ pub use clean::{
     pictured, printable, printable_line, printable_untagged, revealed, visible,
 };
 
-/// We stay below the limit of Claude Code, and report ourselves what is left out.
+/// Below the limit of Claude Code, because we report ourselves that something is left out.
 pub const LIMIT: usize = limits::MAX_ANSWER - 1_000;
 
 /// Bytes as hexadecimal digits, without `format!`: every event does this, and for every file that git tracks.
@@ -71,7 +71,7 @@ pub fn join_within(texts: &[&str], limit: usize) -> String {
     let note = |between: usize| format!("\n… {between} characters left out …\n");
     let mut lengths: Vec<usize> = texts.iter().map(|text| length(text) + 1).collect();
     lengths.sort_unstable();
-    // Each gets an equal share of what the shorter ones leave.
+    // Each gets an equal share of the space that shorter texts leave.
     let (mut left, mut share) = (limit, usize::MAX);
     for (done, length) in lengths.iter().enumerate() {
         let equal = left / (lengths.len() - done);

@@ -255,8 +255,8 @@ fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-// The public functions below have the signatures of the specification for SubagentStart and SubagentStop, with a text as the
-// error. The private ones follow them.
+// The public functions below have the signatures of the specification for SubagentStart and SubagentStop, whose error is a text.
+// The private ones follow them.
 
 fn not_blank(field: &str, value: &str) -> Result<(), String> {
     if is_blank(value) { Err(format!("{field} cannot be empty")) } else { Ok(()) }

@@ -1,5 +1,5 @@
-//! The config for a command of ours that runs outside of the sandbox: that of the session. A config in a folder that Claude made
-//! could name any command.
+//! Commands of ours that run outside the sandbox use the config of the session. A config in a folder that Claude made could name
+//! any command.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub fn of_other_config(root: &Root, variables: &Variables) -> Option<PathBuf> {
     let client = ancestors::all().into_iter().find(|process| is_process(&process.arguments));
     match client {
         Some(client) => other_config(root, &client.folder?),
-        // If processes are hidden, the config around this folder must do.
+        // If processes are hidden, the config above this folder is used.
         None if OF_AGENTS.iter().any(|name| variables.is_set(name)) => {
             let around = root.config.as_deref().unwrap_or(&root.folder).ancestors().skip(2);
             around.map(Path::to_owned).find(|folder| EnforcedSettings::is_installed(folder))

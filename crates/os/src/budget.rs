@@ -117,7 +117,7 @@ mod tests {
 
     const LIMITS: Limits = Limits { cpu: LIMIT, wall: LIMIT_WITH_WAITS };
 
-    /// Of a process that may compute as long as it likes.
+    /// A budget with this much total time and unlimited CPU time.
     fn budget_since(wall: Duration) -> Budget {
         let start = Instant::now().checked_sub(wall).unwrap();
         let limits = Limits { cpu: cpu_time() + LIMIT, ..LIMITS };

@@ -63,7 +63,7 @@ impl Variables {
     }
 }
 
-/// Whether two names are of the same variable. Windows ignores case.
+/// Whether two names mean the same variable. Windows ignores case.
 fn is_same(known: &OsStr, name: &str) -> bool {
     if cfg!(windows) { known.eq_ignore_ascii_case(name) } else { known == name }
 }
@@ -119,7 +119,7 @@ pub fn home() -> Option<PathBuf> {
     std::env::home_dir()
 }
 
-/// A folder of the user: the one that the variable names, or else this one in the home folder.
+/// A folder of the user: the one that the variable names, else this one in the home folder.
 #[must_use]
 pub fn user_folder(variable: Option<&str>, below_home: &str) -> Option<PathBuf> {
     variable.and_then(path).or_else(|| Some(home()?.join(below_home)))

@@ -20,7 +20,7 @@ const USER_AGENT: &str = concat!("conclaude/", env!("CARGO_PKG_VERSION"));
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpAnswer {
     pub status: u16,
-    /// The headers with instructions for the next request.
+    /// The value of the header `Retry-After`.
     pub retry_after: Option<String>,
     pub location: Option<String>,
     pub body: String,

@@ -115,7 +115,7 @@ struct ChildSpec<'a> {
     command: Command,
     #[cfg_attr(windows, expect(dead_code, reason = "a job object holds processes of every kind"))]
     kind: ProcessKind,
-    /// Its input. Without one, it is our own stdin.
+    /// Its input, else our own stdin.
     stdin: Option<&'a [u8]>,
 }
 

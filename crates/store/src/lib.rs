@@ -1,4 +1,4 @@
-//! What conclaude keeps and reads again: its state, config files, transcripts, the audit trail and its export.
+//! Everything that conclaude stores and reads: state, config files, transcripts, the audit trail and its export.
 
 #![cfg_attr(test, allow(clippy::too_many_lines, reason = "a table of cases is as long as it is"))]
 

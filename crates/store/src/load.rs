@@ -1,4 +1,4 @@
-//! Reads the files that make the config: the user's, the project's, the local one, and what each of them extends.
+//! Reads the files of the config: the user's, the project's and the local one, and the files that each of them extends.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use conclaude_os::files::expand_home;
 /// The user's own config of a project, which git ignores.
 pub use conclaude_core::config::LOCAL_CONFIG_FILE as LOCAL;
 
-/// How deep files may extend files, and how many may contribute.
+/// How deep files may extend files, and how many files may contribute.
 const MAX_DEPTH: usize = 8;
 const MAX_FILES: usize = 32;
 
@@ -27,7 +27,7 @@ pub struct LoadedConfig {
     pub origins: Origins,
     /// Why some files are not used, each with its name.
     pub errors: Vec<ConfigError>,
-    /// Rules that are written in them and cannot be used.
+    /// Rules in these files that cannot be used.
     pub unusable: Vec<UnusableRules>,
     /// The paths that its files extend, as written and with links resolved, including files that are missing or not used.
     pub extended: Vec<PathBuf>,
@@ -99,7 +99,7 @@ pub fn draft_of_project(root: &Root, path: &Path, text: &str) -> LoadedConfig {
     loader.finish()
 }
 
-/// Reads one file with what it extends, as a project's.
+/// Reads one file with the files that it extends, as a project's config.
 #[must_use]
 pub fn one(path: &Path, root: &Root) -> LoadedConfig {
     let mut loader = Loader { asks_trust: false, ..Loader::new(root, Patterns::All) };
@@ -107,7 +107,7 @@ pub fn one(path: &Path, root: &Root) -> LoadedConfig {
     loader.finish()
 }
 
-/// Reads all layers for the user to look at, also what is not trusted yet.
+/// Reads all layers for display, including untrusted ones.
 #[must_use]
 pub fn untrusted(root: &Root) -> LoadedConfig {
     let mut loader = Loader { asks_trust: false, ..Loader::new(root, Patterns::All) };
@@ -194,9 +194,9 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// A file that need not be there.
+    /// A file that may be missing.
     fn optional(&mut self, layer: Layer, path: PathBuf) {
-        // Anything of that name is meant to be read: an error is better than silence.
+        // Any entry with that name is meant to be the config: an error is better than silence.
         if path.symlink_metadata().is_ok() {
             self.required(layer, path);
         }
@@ -216,7 +216,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// What a file extends comes before it: its own values win.
+    /// A file comes after the files that it extends: its own values win.
     fn add(&mut self, source: Source) {
         self.files += 1;
         let (path, text) = (source.path.clone(), source.text.clone());
@@ -332,13 +332,13 @@ impl<'a> Loader<'a> {
         Ok(Source { layer, path: own, text: text.into(), untrusted: None })
     }
 
-    /// Whether a file is part of the project. Other files may be anything that the user can read.
+    /// Whether a file is part of the project. A file outside may be any file that the user can read.
     fn is_inside(&self, path: &Path) -> bool {
         let top = root::git_top_level(&self.root.folder).unwrap_or(&self.root.folder);
         path.starts_with(real(top))
     }
 
-    /// A file that is extended and cannot be used: any rule might be in it.
+    /// An extended file that cannot be used: it might contain any rule.
     fn lose(&mut self, entry: &ExtendsEntry<'_>, title: String, label: &str, help: String) -> Problem {
         self.unusable.push(UnusableRules {
             path: entry.by.path.clone(),

@@ -15,7 +15,7 @@ use conclaude_os::files;
 use conclaude_os::git;
 use conclaude_os::log;
 
-/// Larger than any config that is written by hand.
+/// No hand-written config is larger.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// The folders that an event or a subcommand works with.
@@ -26,7 +26,7 @@ pub struct Root {
     pub config: Option<PathBuf>,
     /// Where commands run: the config's folder, or the top level of the agent's own worktree.
     pub work: PathBuf,
-    /// A config that was found and is not used, since it is not the project's or not the user's.
+    /// A config that was found and is not used, because it does not belong to the project or to the user.
     pub untrusted: Option<ConfigError>,
 }
 
@@ -66,8 +66,8 @@ impl Root {
 }
 
 impl Root {
-    /// A gated agent is judged where it works: at the root, or in the worktree that was made for it, which git knows. It may have
-    /// gone into another one, or into a folder of its own with such a name.
+    /// A gated agent is judged in its own folder: the root, or the worktree that was made for it and that git knows. It may have
+    /// moved to another worktree, or created a folder with such a name.
     pub fn leave_other_worktrees(&mut self, agent_id: Option<&str>) {
         let is_own = |id: &str| {
             self.work == layout::worktree(&self.folder, id) && git::is_worktree_of(&self.work, &self.folder)
@@ -126,7 +126,7 @@ pub fn worktree_of(cwd: &Path) -> Option<PathBuf> {
     split_worktree(cwd).1
 }
 
-/// The top level of any worktree of Claude Code around a folder, also of one that a whole session worked in.
+/// The top level of any worktree of Claude Code around a folder, including that of a whole session.
 pub fn session_worktree_of(cwd: &Path) -> Option<&Path> {
     cwd.ancestors().find(|folder| layout::project_of_worktree(folder).is_some())
 }
@@ -136,7 +136,8 @@ pub fn project_of(cwd: &Path) -> &Path {
     split_worktree(cwd).0
 }
 
-/// Whether a config may be used without asking: what another user owns, or what is above the repository, is not the project's.
+/// Whether a config may be used without asking. A file of another user, or one above the repository, does not belong to the
+/// project.
 fn check_owner(path: &Path, start: &Path) -> Result<(), ConfigError> {
     let below = start.ancestors().take_while(|folder| Some(*folder) != path.parent());
     let above = below

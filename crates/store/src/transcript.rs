@@ -22,7 +22,7 @@ pub use changes::{FileWrite, ToolChange, changes, writes};
 use lines::{BackwardLine, LinesFromEnd, bounded_line, holds};
 pub use tail::tail;
 
-/// How far a transcript of an unknown format is searched.
+/// The limit on searching a transcript of an unknown format.
 const MAX_SEARCHED_BYTES: u64 = 4 << 20;
 
 /// A line of a transcript, read for prompts and times: in Claude Code's form, or a plain message. Fields of an unexpected
@@ -47,14 +47,14 @@ impl MessageLine {
         role.or_else(|| self.text("role")).or_else(|| self.text("type"))
     }
 
-    /// The calls that this line answers.
+    /// The calls whose results are on this line.
     fn answered(&self) -> Vec<String> {
         let blocks = self.content().and_then(Value::as_array).into_iter().flatten();
         let results = blocks.filter(|block| block.get("type").and_then(Value::as_str) == Some("tool_result"));
         results.filter_map(|block| Some(block.get("tool_use_id")?.as_str()?.to_owned())).collect()
     }
 
-    /// The prompt on this line, if it is one of the user.
+    /// The prompt on this line, if the user wrote it.
     fn prompt(&self) -> Option<Prompt> {
         if let Some(text) = other_clients::task(&self.0) {
             return Some(Prompt { text, time: self.text("timestamp").map(str::to_owned), is_main: false });
@@ -88,7 +88,7 @@ pub struct Prompt {
     pub text: String,
     /// The time of its line.
     pub time: Option<String>,
-    /// The line is of Claude Code's main thread; not of a subagent, and not a plain message.
+    /// Whether the line is of Claude Code's main thread: not of a subagent, and not a plain message.
     pub is_main: bool,
 }
 
@@ -120,7 +120,7 @@ pub fn is_foreign(path: &Path) -> bool {
     })
 }
 
-/// Whether these words are near the start of a transcript, whatever its format.
+/// Whether the start of a transcript contains these words, in any format.
 #[must_use]
 pub fn mentions(path: &Path, words: &str) -> bool {
     let Ok(file) = files::open_regular(path) else { return false };
@@ -137,7 +137,7 @@ pub fn last_time(path: &Path) -> Option<String> {
     })
 }
 
-/// The agent in whose transcript this call is, among those of the folder, and that transcript.
+/// The agent whose transcript contains this call, among the transcripts of the folder, and that transcript.
 #[must_use]
 pub fn caller(folder: &Path, except: &Path, call: &str) -> Option<(String, PathBuf)> {
     let needle = format!("\"id\":\"{call}\"");
@@ -162,14 +162,14 @@ fn tool_uses(line: &[u8]) -> impl Iterator<Item = (String, Value)> {
     })
 }
 
-/// Whether anything that can write was done here since the time, as far as the end of the transcript shows.
+/// Whether a tool that can write was used since the time, judging by the end of the transcript.
 #[must_use]
 pub fn worked_since(path: &Path, time: &str) -> bool {
     let Ok(mut lines) = LinesFromEnd::open(path) else { return false };
     while let Ok(Some(line)) = lines.next_line() {
         let BackwardLine::Whole(line) = line else { continue };
         let Some(message) = MessageLine::read(&line) else { continue };
-        // The client's times have one form, so that they can be compared as text.
+        // The client's times have a single format, so they can be compared as text.
         if message.text("timestamp").is_some_and(|then| then < time) {
             return false;
         }

@@ -89,6 +89,19 @@ fn follow_on(out: &mut Out<'_>, reader: &mut Reader<'_>, filter: &Filter, view: 
     }
 }
 
+fn print_command(out: &mut Out<'_>, command: &ObjectFields<'_>) -> io::Result<()> {
+    let duration: u64 = command.number("duration_ms").unwrap_or(0);
+    let part = |name: &str| text(command, name);
+    let (status, message, verdict) = (part("status"), part("message"), part("verdict"));
+    let end = CommandEnding { status: &status, message: &message, verdict: &verdict };
+    writeln!(out, "        {} ({duration} ms)", end.in_words(&part("run")))?;
+    if let Some(changed) = command.object("updated_input") {
+        let what = reasons::changed_input_by(&text(&changed, "command"), &text(&changed, "file"));
+        writeln!(out, "          {what}")?;
+    }
+    print_output(out, command)
+}
+
 fn print(
     out: &mut Out<'_>,
     record: &ObjectFields<'_>,
@@ -114,16 +127,7 @@ fn print(
         }
     }
     for command in record.objects("commands") {
-        let duration: u64 = command.number("duration_ms").unwrap_or(0);
-        let part = |name: &str| text(&command, name);
-        let (status, message, verdict) = (part("status"), part("message"), part("verdict"));
-        let end = CommandEnding { status: &status, message: &message, verdict: &verdict };
-        writeln!(out, "        {} ({duration} ms)", end.in_words(&part("run")))?;
-        if let Some(changed) = command.object("updated_input") {
-            let what = reasons::changed_input_by(&text(&changed, "command"), &text(&changed, "file"));
-            writeln!(out, "          {what}")?;
-        }
-        print_output(out, &command)?;
+        print_command(out, &command)?;
     }
     for applied in record.objects("applied") {
         let part = |name: &str| applied.object("rule").map(|rule| text(&rule, name)).unwrap_or_default();

@@ -57,13 +57,7 @@ pub(super) fn install(dry_run: bool) -> anyhow::Result<Exit> {
     } else if dry_run {
         diff::print(&mut out, settings.path(), change.before().unwrap_or_default(), &change.after)?;
     } else {
-        // Commands see a denied missing path as a file: a hook would find no folder there.
-        store::expect_arrivals(&root.folder);
-        let copy = change.apply()?;
-        writeln!(out, "the rules for files are in {}", settings.path().display())?;
-        if let Some(copy) = copy {
-            writeln!(out, "the old file is kept in {}", copy.display())?;
-        }
+        apply(&mut out, &change, settings.path(), &root)?;
     }
     drop(lock);
     for line in rule_enforcement::lines(&compiled.rules) {
@@ -71,6 +65,17 @@ pub(super) fn install(dry_run: bool) -> anyhow::Result<Exit> {
     }
     next(&mut out, &root, &project, &loaded)?;
     Ok(Exit::Success)
+}
+
+fn apply(out: &mut Out<'_>, change: &EnforceChange<'_>, path: &Path, root: &Root) -> anyhow::Result<()> {
+    // Commands see a denied missing path as a file: a hook would find no folder there.
+    store::expect_arrivals(&root.folder);
+    let copy = change.apply()?;
+    writeln!(out, "the rules for files are in {}", path.display())?;
+    if let Some(copy) = copy {
+        writeln!(out, "the old file is kept in {}", copy.display())?;
+    }
+    Ok(())
 }
 
 fn here() -> anyhow::Result<(Root, PathBuf)> {

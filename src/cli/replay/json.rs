@@ -3,8 +3,22 @@
 use serde_json::{Value, json};
 
 use super::{ReplaySummary, print};
-use crate::replay::totals::{Hit, ReplayGaps};
+use crate::replay::totals::{Hit, ReplayGaps, ReplayTotals};
 use conclaude_engine::hooks::replay::Prediction;
+
+/// How often each decision was made.
+fn decisions(totals: &ReplayTotals) -> Value {
+    let decisions = [
+        Prediction::Denied,
+        Prediction::Asked,
+        Prediction::Blocked,
+        Prediction::Permitted,
+        Prediction::Depends,
+        Prediction::Unknown,
+        Prediction::Allowed,
+    ];
+    decisions.into_iter().map(|would| (would.as_str().to_owned(), json!(totals.of(would)))).collect()
+}
 
 pub(super) fn of(replayed: &ReplaySummary<'_>) -> Value {
     let totals = replayed.totals;
@@ -20,17 +34,6 @@ pub(super) fn of(replayed: &ReplaySummary<'_>) -> Value {
     let commands = print::planned(replayed).into_iter().map(|(command, n)| {
         json!({"rule": command.rule, "run": command.run, "can_block": command.can_block, "times": n})
     });
-    let decisions = [
-        Prediction::Denied,
-        Prediction::Asked,
-        Prediction::Blocked,
-        Prediction::Permitted,
-        Prediction::Depends,
-        Prediction::Unknown,
-        Prediction::Allowed,
-    ];
-    let decisions: serde_json::Map<String, Value> =
-        decisions.into_iter().map(|would| (would.as_str().to_owned(), json!(totals.of(would)))).collect();
     json!({
         "sessions": replayed.sessions,
         "transcripts": replayed.transcripts,
@@ -38,7 +41,7 @@ pub(super) fn of(replayed: &ReplaySummary<'_>) -> Value {
         "permission_requests": totals.requests,
         "prompts": totals.prompts,
         "stops": totals.stops,
-        "decisions": decisions,
+        "decisions": decisions(totals),
         "differs": totals.differs,
         "events": print::by_time(replayed).into_iter().map(event).collect::<Vec<_>>(),
         "events_left_out": totals.left_out,

@@ -69,10 +69,8 @@ pub(super) fn today(record: &Value) -> Reassessment {
     }
 }
 
-fn judged(record: &Value) -> anyhow::Result<Reassessment> {
-    let name = text(record, "event").unwrap_or_default();
-    let event = EventKind::named(name)
-        .ok_or_else(|| anyhow!("`{name}` is a subcommand, which decides nothing by the config"))?;
+/// Checks that a record has everything that the decision depended on.
+fn check_recorded(record: &Value, event: EventKind) -> anyhow::Result<()> {
     if let Some(step) = text(record, "step") {
         let check = format!("conclaude des check {}", quoted_if_needed(step));
         let check = if is_shown_as_it_is(&check) { check.as_str() } else { "conclaude des check" };
@@ -95,6 +93,14 @@ fn judged(record: &Value) -> anyhow::Result<Reassessment> {
     if has(Code::BudgetReached) || has(Code::BudgetNear) || has(Code::PriceUnknown) {
         bail!("what was used then is no longer known; `conclaude budget` shows what is used now");
     }
+    Ok(())
+}
+
+fn judged(record: &Value) -> anyhow::Result<Reassessment> {
+    let name = text(record, "event").unwrap_or_default();
+    let event = EventKind::named(name)
+        .ok_or_else(|| anyhow!("`{name}` is a subcommand, which decides nothing by the config"))?;
+    check_recorded(record, event)?;
     let known = RecordedEvent::of(event, record)?;
     // Without a transcript all files of the project would count.
     let changed = if compares_changes(event) { Some(known.changed.clone()) } else { None };

@@ -34,6 +34,23 @@ pub enum Validation {
     Unclear,
 }
 
+impl Validation {
+    /// The meaning of a marker's value.
+    fn of(value: Option<&str>, problems: &mut Vec<String>) -> Validation {
+        match value {
+            None => Validation::None,
+            Some(value) if is_off(value) => Validation::None,
+            Some("required") => Validation::Required,
+            Some(other) => {
+                problems.push(format!(
+                    "DES-VALIDATION is `{other}`, not `required`, `optional`, `none`, `false`, `no` or `off`"
+                ));
+                Validation::Unclear
+            }
+        }
+    }
+}
+
 impl Markers {
     /// The markers of a prompt.
     #[must_use]
@@ -83,18 +100,8 @@ impl Markers {
             problems.push(opening.problem());
         }
         let [validation, step_file, agent, command, project_id] = values;
-        let validation = match validation {
-            _ if unclear => Validation::Unclear,
-            None => Validation::None,
-            Some(value) if is_off(value) => Validation::None,
-            Some("required") => Validation::Required,
-            Some(other) => {
-                problems.push(format!(
-                    "DES-VALIDATION is `{other}`, not `required`, `optional`, `none`, `false`, `no` or `off`"
-                ));
-                Validation::Unclear
-            }
-        };
+        let validation =
+            if unclear { Validation::Unclear } else { Validation::of(validation, &mut problems) };
         let owned = |value: Option<&str>| value.map(str::to_owned);
         Markers {
             validation,

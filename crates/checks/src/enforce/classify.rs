@@ -409,22 +409,28 @@ impl<'a> Compiler<'a> {
         } else {
             Vec::new()
         };
-        let (class, why) = if !enforcers.sandbox {
-            (EnforcementClass::HookOnly, NO_SANDBOX.to_owned())
-        } else if let Some(why) = about_links(&links) {
-            (EnforcementClass::HookOnly, format!("denyWrite {}; {why}", denied.join(", ")))
-        } else if is_whole {
-            (EnforcementClass::Os, format!("denyWrite {}", denied.join(", ")))
+        let (class, why) = if enforcers.sandbox {
+            class_of_own_files(&denied, &links, is_whole)
         } else {
-            (
-                EnforcementClass::HookOnly,
-                "a path has `*`, `?` or `[` in it, which Claude Code reads as a pattern".to_owned(),
-            )
+            (EnforcementClass::HookOnly, NO_SANDBOX.to_owned())
         };
         if enforcers.sandbox {
             self.compiled.add(&sandbox::DENY_WRITE, denied);
         }
         self.compiled.rules.push(RuleEnforcement { rule, class, why, unlisted: 0, links, has_permission });
+    }
+}
+
+/// Who protects our own files if the sandbox denies writing these paths.
+fn class_of_own_files(denied: &[String], links: &[String], is_whole: bool) -> (EnforcementClass, String) {
+    let listed = format!("denyWrite {}", denied.join(", "));
+    if let Some(why) = about_links(links) {
+        (EnforcementClass::HookOnly, format!("{listed}; {why}"))
+    } else if is_whole {
+        (EnforcementClass::Os, listed)
+    } else {
+        let why = "a path has `*`, `?` or `[` in it, which Claude Code reads as a pattern";
+        (EnforcementClass::HookOnly, why.to_owned())
     }
 }
 

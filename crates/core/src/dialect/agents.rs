@@ -1,10 +1,10 @@
-//! How the agents of a client are known.
+//! How the agents of a client are identified.
 
-/// What differs between clients about their agents.
+/// The differences between clients in their agents.
 pub struct AgentFacts {
-    /// Whether the id of a session inside a subagent is that of the subagent, so that its parents lead to the session.
+    /// Whether a subagent has a session id of its own. Its parents then lead to the session.
     pub has_own_session: bool,
-    /// Whether only the start of an agent says its name for certain.
+    /// Whether only the start of an agent reliably names it.
     pub is_named_at_start: bool,
     /// How an agent leads to the call that started it.
     pub call: AgentCallLink,
@@ -12,7 +12,7 @@ pub struct AgentFacts {
 }
 
 impl AgentFacts {
-    /// Every event says which agent it is of, and the rest is in files.
+    /// Every event names its agent, and files contain everything else.
     pub const IN_FILES: AgentFacts = AgentFacts {
         has_own_session: false,
         is_named_at_start: false,
@@ -24,23 +24,23 @@ impl AgentFacts {
 /// How an agent leads to the call that started it.
 #[derive(Clone, Copy, Debug)]
 pub enum AgentCallLink {
-    /// By files beside its transcript, or not at all.
+    /// By files next to its transcript. A client without such files has no link.
     Files,
-    /// Its id has the id of the call in it.
+    /// Its id contains the id of the call.
     Id(fn(&str) -> Option<&str>),
-    /// Its task comes as a prompt, which starts with that of the call.
+    /// Its task arrives as a prompt, which starts with the prompt of the call.
     Prompt,
-    /// The first line of its transcript has the name that the call gave to the task.
+    /// The first line of its transcript contains the name that the call gave to the task.
     TaskName(fn(&str) -> Option<String>),
 }
 
-/// What becomes of agents that still run when the main thread stops.
+/// The fate of agents that still run when the main thread stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentsAtStop {
     /// The payload lists them.
     Listed,
-    /// They end without a stop of their own.
+    /// They end without a stop event.
     Dropped,
-    /// They may go on, and nothing says which do.
+    /// They may continue, and nothing says which of them do.
     Unknown,
 }

@@ -1,4 +1,5 @@
-//! Answers: exit code, stdout and stderr. Claude Code's are in its own folder; those of the others differ in a few forms.
+//! Answers: exit code, stdout and stderr. Claude Code's answers are in its own folder; those of the other clients differ in a few
+//! forms.
 
 use serde_json::{Map, Value, json};
 
@@ -11,15 +12,15 @@ use crate::text::{Excerpt, LIMIT, clean, head_and_tail};
 /// The complete answer of one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// How the process ends.
+    /// The exit code of the process.
     pub exit: Exit,
-    /// Empty, or exactly one JSON object. Where Claude Code takes all of it as text, it may be that text.
+    /// Empty, or exactly one JSON object. It is plain text where Claude Code reads all of stdout as text.
     pub stdout: String,
     /// Log lines, or only the reason.
     pub stderr: String,
 }
 
-/// The forms in which a client takes answers.
+/// The forms of a client's answers.
 pub struct AnswerForms {
     pub refusal: RefusalExit,
     pub denial: DenialForm,
@@ -27,16 +28,16 @@ pub struct AnswerForms {
     pub context: ContextForm,
     pub feedback: FeedbackForm,
     pub changed_input: ChangedInputForm,
-    /// Events at which the client reads a failure as a denial: an error is exit 0 there.
+    /// Events at which the client reads a failure as a denial. An error exits with 0 there.
     pub failure_denies: &'static [EventKind],
 }
 
-/// How a refusal ends.
+/// The exit code of a refusal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum RefusalExit {
     /// Exit 2, with the reason on stderr too.
     Blocked,
-    /// Exit 0: with exit 2 the model does not get the reason.
+    /// Exit 0: with exit 2 the model would not get the reason.
     Success,
 }
 
@@ -49,7 +50,7 @@ pub enum DenialForm {
     Decision,
 }
 
-/// How a request for a permission is answered.
+/// How a permission request is answered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum PermissionForm {
     /// `decision` in `hookSpecificOutput`.
@@ -58,14 +59,14 @@ pub enum PermissionForm {
     Flat,
 }
 
-/// Where the client reads `additionalContext`.
+/// The object in which the client reads `additionalContext`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ContextForm {
     Nested,
     Top,
 }
 
-/// How the model learns what is wrong with the result of a tool.
+/// How the model gets feedback about the result of a tool.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum FeedbackForm {
     Block,
@@ -73,7 +74,7 @@ pub enum FeedbackForm {
     Context,
 }
 
-/// How a tool is given another input.
+/// How the input of a tool is replaced.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ChangedInputForm {
     /// Only together with `permissionDecision: allow`.
@@ -135,7 +136,21 @@ impl AnswerForms {
         Answer { exit: Exit::Success, stdout: json.text(reply.name), stderr: log_lines() }
     }
 
-    /// Sets what is decided. Questions and requests for permissions are answered at exit 0.
+    /// Denies a tool.
+    fn deny(&self, json: &mut AnswerJson, reason: &str) {
+        match self.denial {
+            DenialForm::Permission => {
+                json.set_output("permissionDecision", "deny");
+                json.set_output("permissionDecisionReason", reason);
+            }
+            DenialForm::Decision => {
+                json.set("decision", "deny");
+                json.set("reason", reason);
+            }
+        }
+    }
+
+    /// Sets the decision. Questions and permission requests are answered with exit 0.
     fn decide<'r>(
         &self,
         json: &mut AnswerJson,
@@ -159,16 +174,7 @@ impl AnswerForms {
             }
             (Decision::Deny(reason) | Decision::Block(reason), Blocking::Tool) => {
                 let reason = fit(reason);
-                match self.denial {
-                    DenialForm::Permission => {
-                        json.set_output("permissionDecision", "deny");
-                        json.set_output("permissionDecisionReason", reason.as_str());
-                    }
-                    DenialForm::Decision => {
-                        json.set("decision", "deny");
-                        json.set("reason", reason.as_str());
-                    }
-                }
+                self.deny(json, &reason);
                 AnsweredDecision::Refused(reason)
             }
             (Decision::Block(reason), Blocking::Context) => AnsweredDecision::Told(reason),
@@ -195,7 +201,7 @@ impl AnswerForms {
         }
     }
 
-    /// The input has the names that the client has for its fields.
+    /// Sets the replaced input, with the client's names for its fields.
     fn change_input(&self, json: &mut AnswerJson, input: &Map<String, Value>, reply: &Reply<'_>) {
         let mut input = input.clone();
         for (theirs, ours) in reply.renamed {
@@ -215,22 +221,22 @@ impl AnswerForms {
     }
 }
 
-/// What a decision comes to in an answer.
+/// The form of a decision in an answer.
 enum AnsweredDecision<'r> {
-    /// For this reason.
+    /// The event is refused, for this reason.
     Refused(String),
-    /// The model gets the text, and nothing is refused.
+    /// The model gets this text, and nothing is refused.
     Told(&'r str),
     Answered,
 }
 
-/// Whether an event is allowed and fails, with nothing else to answer.
+/// Whether an allowed event fails, and the answer has nothing else.
 fn is_failure(result: &HookResult) -> bool {
     let is_given = result.context.is_some() || result.updated_input.is_some();
     result.error.is_some() && result.is_allowed() && !is_given
 }
 
-/// The JSON that the client understands, built key by key: what is set later replaces what a hook passed on.
+/// The JSON of an answer, built key by key. A later value replaces one that a hook passed on.
 #[derive(Default)]
 pub(super) struct AnswerJson {
     pub(super) answer: Map<String, Value>,
@@ -247,7 +253,7 @@ impl AnswerJson {
         self.output.insert(key.to_owned(), value.into());
     }
 
-    /// Empty if it says nothing.
+    /// The JSON as text. Empty without any key.
     pub(super) fn text(mut self, event: &str) -> String {
         let mut json = Map::new();
         if !self.output.is_empty() {
@@ -261,7 +267,7 @@ impl AnswerJson {
     }
 }
 
-/// A text as it is answered: cleaned, since it may contain untrusted text, and short enough that the client does not cut it.
+/// A text for an answer: cleaned, because it may be untrusted, and short enough that the client does not cut it.
 pub(super) fn fit(text: &str) -> String {
     let text = clean(text);
     match head_and_tail(&text, LIMIT) {

@@ -33,7 +33,7 @@ pub use tools::{mcp, notation};
 pub const DIALECT: Dialect = Dialect {
     name: "claude",
     title: "Claude Code",
-    // The table of our own events.
+    // No entries: the table of our events is Claude Code's.
     events: &[],
     missing: &[],
     sends: |_| true,
@@ -58,7 +58,7 @@ pub fn is_process(arguments: &[String]) -> bool {
     of_process(arguments) == Some(&DIALECT)
 }
 
-/// Where hooks are registered.
+/// The settings files with hooks.
 const SETTINGS: HookSettings = HookSettings {
     project: layout::SETTINGS,
     local: Some(layout::LOCAL_SETTINGS),

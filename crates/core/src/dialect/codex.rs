@@ -40,7 +40,7 @@ pub const DIALECT: Dialect = Dialect {
     settings: SETTINGS,
 };
 
-/// An answer with a field that it does not know is void as a whole.
+/// It ignores a whole answer if it does not know one of its fields.
 const FORMS: AnswerForms = AnswerForms {
     refusal: RefusalExit::Blocked,
     denial: DenialForm::Permission,
@@ -86,7 +86,7 @@ const EVENTS: &[ClientEvent] = &[
 
 const TOOLS: &[Tool] = &[
     Tool::new(&["Bash"], "Bash", &[]),
-    // The patch is where a command is elsewhere.
+    // The patch is in the field of the command.
     Tool::new(&["apply_patch"], "Edit", &[("command", "patch")]),
     Tool::new(&["view_image"], "Read", &[("path", "file_path")]),
     Tool::new(
@@ -96,14 +96,14 @@ const TOOLS: &[Tool] = &[
     ),
 ];
 
-/// Where hooks are registered. `config.toml` also holds the user's trust: we never write that.
+/// The files with hooks. `config.toml` also contains the user's trust: we never write it.
 const SETTINGS: HookSettings = HookSettings {
     project: ".codex/hooks.json",
     local: None,
     user: UserSettings { variable: Some("CODEX_HOME"), folder: ".codex", file: "hooks.json" },
     others: &[".codex/config.toml"],
     version: None,
-    // More is cut, with a warning.
+    // Longer timeouts are cut, with a warning.
     timeouts: HookTimeouts::Fixed { usual: 3_600, short: &[("SessionEnd", 3), ("Interrupt", 3)] },
     review: Some(
         "Codex skips hooks that were not reviewed, without a message: start `codex` here and trust them (`/hooks`); again after each change",
@@ -124,7 +124,7 @@ fn sends(fields: &Fields) -> bool {
     has_turn || transcript.is_some_and(|name| name.starts_with("rollout-"))
 }
 
-/// Inside a subagent `transcript_path` is the subagent's own.
+/// Inside a subagent, `transcript_path` is that of the subagent.
 fn complete(event: EventKind, fields: &mut Fields) -> EventKind {
     if text(fields, "agent_id").is_some()
         && text(fields, "agent_transcript_path").is_none()

@@ -48,7 +48,7 @@ const FORMS: AnswerForms = AnswerForms {
     failure_denies: &[EventKind::PreToolUse, EventKind::PermissionRequest],
 };
 
-/// It shows no message of a hook to the user.
+/// It shows no messages of hooks to the user.
 const EVENTS: &[ClientEvent] = &[
     ClientEvent::same("SessionStart", EventKind::SessionStart).with_context(),
     ClientEvent::same("SessionEnd", EventKind::SessionEnd),
@@ -70,7 +70,8 @@ const EVENTS: &[ClientEvent] = &[
     ClientEvent::own(&Row { name: "ErrorOccurred", section: "errorOccurred", ..Row::OF_CLIENT }),
 ];
 
-/// Events in PascalCase have Claude Code's names for tools, others its own. The fields are its own in both.
+/// Events in PascalCase have Claude Code's names for tools, others have Copilot's. The fields of their input are Copilot's in
+/// both.
 const TOOLS: &[Tool] = &[
     Tool::new(&["Bash", "bash"], "Bash", &[]),
     Tool::new(&["Write", "create"], "Write", &[("path", "file_path"), ("file_text", "content")]),
@@ -86,7 +87,7 @@ const TOOLS: &[Tool] = &[
     Tool::new(&["Agent", "task"], "Agent", &[("agent_type", "subagent_type")]),
 ];
 
-/// It reads every file of its folder of hooks, so ours has its own.
+/// It reads every file in its folder of hooks, so ours is a separate file.
 const SETTINGS: HookSettings = HookSettings {
     project: ".github/hooks/conclaude.json",
     local: Some(".github/copilot/settings.local.json"),
@@ -104,7 +105,7 @@ const SETTINGS: HookSettings = HookSettings {
     conditions: HookConditions { ignored_claudes, ..HookConditions::NONE },
 };
 
-/// Some payloads have names in camelCase, whatever the event is registered as.
+/// Some payloads have names in camelCase, even if the event is registered in PascalCase.
 const FIELDS: &[FieldAlias] = &[
     ("sessionId", "session_id"),
     ("transcriptPath", "transcript_path"),
@@ -128,7 +129,7 @@ fn sends(fields: &Fields) -> bool {
     ["timestamp", "sessionId", "hookName"].into_iter().any(|name| fields.contains_key(name))
 }
 
-/// Inside a subagent the session is the subagent's own. The session of its caller counts.
+/// Inside a subagent, the payload has the subagent's session. The session of its caller counts.
 fn complete(event: EventKind, fields: &mut Fields) -> EventKind {
     if text(fields, "agent_id").is_some()
         && let Some(parent) = text(fields, "parent_agent_id").map(str::to_owned)
@@ -148,7 +149,7 @@ fn ignores(event: EventKind, fields: &Fields) -> Option<&'static str> {
     }
 }
 
-/// One such entry makes it ignore the whole file, with a line in its log only.
+/// One such entry makes it ignore the whole file, with only a line in its log.
 fn ignored_claudes(settings: &Value) -> Option<&'static str> {
     let groups = |event: &str| settings.pointer(&format!("/hooks/{event}"))?.as_array();
     let of = |event: &str| groups(event).into_iter().flatten();

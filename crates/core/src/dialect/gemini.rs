@@ -1,4 +1,4 @@
-//! Gemini CLI, as observed in version 0.61.0. It has no events of subagents: they are read from its tools.
+//! Gemini CLI, as observed in version 0.61.0. It has no events for subagents: they are derived from its tools.
 
 use serde_json::Value;
 
@@ -27,12 +27,12 @@ pub const DIALECT: Dialect = Dialect {
     ignores: |_, _| None,
     project: ProjectFolder::Variable,
     agents: AgentFacts {
-        // We give an agent the id of its call.
+        // We use the id of its call as the id of an agent.
         call: AgentCallLink::Id(|agent_id| Some(agent_id)),
         at_stop: AgentsAtStop::Dropped,
         ..AgentFacts::IN_FILES
     },
-    // A question silently ends a run without a terminal, and no payload says whether there is one.
+    // Without a terminal a question silently ends the run, and no payload says whether there is a terminal.
     asking: AskSupport::Never,
     changes_input: true,
     types_unseen: false,
@@ -80,7 +80,7 @@ const EVENTS: &[ClientEvent] = &[
     ClientEvent::own(&Row { name: "BeforeModel", section: "beforeModel", ..Row::OF_CLIENT }),
     ClientEvent::own(&Row { name: "AfterModel", section: "afterModel", ..Row::OF_CLIENT }),
     ClientEvent::own(&Row { name: "BeforeToolSelection", section: "beforeToolSelection", ..Row::OF_CLIENT }),
-    // It fires before every request, whether anything is compressed or not.
+    // It fires before every request, even if nothing is compressed.
     ClientEvent::own(&Row { name: "PreCompress", section: "preCompress", ..Row::OF_CLIENT }),
 ];
 
@@ -118,16 +118,16 @@ const SETTINGS: HookSettings = HookSettings {
     conditions: HookConditions { switched_off, ..HookConditions::NONE },
 };
 
-/// The tool by which a subagent stops. Its denial makes the subagent go on.
+/// The tool with which a subagent stops. If it is denied, the subagent continues.
 const STOPPING: &str = "complete_task";
 
-/// The tool by which one is called.
+/// The tool that calls a subagent.
 const CALLING: &str = "invoke_agent";
 
-/// Names that others have as well.
+/// Event names that other clients have as well.
 const SHARED: [&str; 3] = ["SessionStart", "SessionEnd", "Notification"];
 
-/// A subagent says that it is done by a tool, which has its report.
+/// A subagent reports its end with a tool, whose input is its report.
 fn complete(event: EventKind, fields: &mut Fields) -> EventKind {
     take_model_content(fields);
     if event != EventKind::PreToolUse || text(fields, "tool_name") != Some(STOPPING) {
@@ -137,7 +137,7 @@ fn complete(event: EventKind, fields: &mut Fields) -> EventKind {
     if let Some(report) = report {
         fields.insert("last_assistant_message".into(), report.into());
     }
-    // No payload says which agent it is: its open call does.
+    // The payload does not name the agent. Its open call does.
     fields.entry("agent_id").or_insert_with(|| UNKNOWN.into());
     EventKind::SubagentStop
 }

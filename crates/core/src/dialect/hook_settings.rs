@@ -9,44 +9,44 @@ use super::{ClientEvent, Dialect, claude};
 use crate::event::EventKind;
 use crate::pattern::Pattern;
 
-/// The settings of a client, as far as hooks are concerned.
+/// The settings of a client, as far as hooks depend on them.
 pub struct HookSettings {
-    /// Of the project, shared with others; from its root.
+    /// The project's shared file, from its root.
     pub project: &'static str,
-    /// Of the project, the user's own.
+    /// The user's own file in the project.
     pub local: Option<&'static str>,
     pub user: UserSettings,
-    /// Other files that decide about hooks, from the root of a project and from the user's home.
+    /// Other files that influence hooks, from the root of a project and from the user's home.
     pub others: &'static [&'static str],
-    /// In the project's and the user's file, which nobody else needs: the version of its form, beside the hooks.
+    /// The version of the file's form, next to the hooks. Only for files that nobody else uses.
     pub version: Option<u64>,
     pub timeouts: HookTimeouts,
-    /// What the user has to do before a registration counts, and again after each change of it.
+    /// What the user must do before a registration counts, and again after each change.
     pub review: Option<&'static str>,
-    /// What the user has to do before the registration of a project counts.
+    /// What the user must do before the registration of a project counts.
     pub folder_trust: Option<&'static str>,
-    /// Whether it runs the hooks of a project's settings of Claude Code too.
+    /// Whether it also runs the hooks in a project's settings of Claude Code.
     pub runs_claudes: bool,
     /// Whether it is known which files and entries the client ignores.
     pub is_form_known: bool,
-    /// Whether rules for files are compiled into it (`install --enforce`).
+    /// Whether rules for files are compiled into its settings (`install --enforce`).
     pub is_enforcing: bool,
     pub conditions: HookConditions,
 }
 
-/// On what else it depends that a registered hook runs.
+/// Further conditions for a registered hook to run.
 pub struct HookConditions {
     pub trust: Option<TrustFile>,
     /// Why a settings file switches all hooks off.
     pub switched_off: fn(&Value) -> Option<&'static str>,
-    /// What the client makes of a timeout that is not meant so.
+    /// The client's reading of a timeout, if it differs from what the user probably meant.
     pub misread_timeout: fn(u64) -> Option<String>,
-    /// Why the client ignores settings of Claude Code, if it runs their hooks too.
+    /// Why the client ignores Claude Code's settings, if it runs their hooks too.
     pub ignored_claudes: fn(&Value) -> Option<&'static str>,
 }
 
 impl HookConditions {
-    /// A registered hook runs.
+    /// No further conditions.
     pub const NONE: HookConditions = HookConditions {
         trust: None,
         switched_off: |_| None,
@@ -55,15 +55,15 @@ impl HookConditions {
     };
 }
 
-/// The file in which a client keeps what the user trusts, and the hooks that are not in the file of hooks.
+/// The file with the user's trust, and with hooks that are not in the file of hooks.
 pub struct TrustFile {
-    /// In the user's folder, and in that of a project.
+    /// Its name, in the user's folder and in that of a project.
     pub name: &'static str,
     /// Whether the user has reviewed an entry.
     pub has_reviewed: fn(&str, &HookEntry<'_>) -> bool,
     /// Whether the user trusts a project.
     pub trusts: fn(&str, &Path) -> bool,
-    /// Whether it registers hooks itself.
+    /// Whether it registers hooks.
     pub has_hooks: fn(&str) -> bool,
 }
 
@@ -71,18 +71,18 @@ pub struct TrustFile {
 #[derive(Clone, Copy, Debug)]
 pub struct HookEntry<'a> {
     pub file: &'a Path,
-    /// By the client's name for it.
+    /// The client's name for it.
     pub event: &'a str,
-    /// Among the groups of the event, and among the hooks of the group.
+    /// Its group in the event, and its index in the group.
     pub group: usize,
     pub hook: usize,
 }
 
 /// The settings file of the user, for all projects.
 pub struct UserSettings {
-    /// The variable that names another folder.
+    /// The variable with another folder.
     pub variable: Option<&'static str>,
-    /// The folder in the user's home.
+    /// The folder below the user's home.
     pub folder: &'static str,
     /// The file in that folder.
     pub file: &'static str,
@@ -90,12 +90,12 @@ pub struct UserSettings {
 
 /// The `timeout` of entries, in the client's unit.
 pub enum HookTimeouts {
-    /// The longest of the table of events, in seconds, whatever the config: commands have their own limits, and a committed
-    /// registration must not change with them.
+    /// The longest timeout in the table of events, in seconds, whatever the config says: commands have their own limits, and a
+    /// committed registration must not change with them.
     OfEvents,
     Fixed {
         usual: u64,
-        /// Events that get less.
+        /// Events with a shorter timeout.
         short: &'static [(&'static str, u64)],
     },
 }
@@ -117,7 +117,7 @@ impl HookSettings {
             || of_user == Some(self.user.file)
     }
 
-    /// The user's own, from the folder that has them.
+    /// The user's own files, from the folder that contains them.
     pub fn user_files(&self) -> impl Iterator<Item = &'static Path> {
         let own = Path::new(self.user.folder);
         let others = self.others.iter().filter_map(move |file| Path::new(file).strip_prefix(own).ok());
@@ -126,7 +126,7 @@ impl HookSettings {
 }
 
 impl HookTimeouts {
-    /// The timeout of an event, by the client's name for it.
+    /// The timeout of an event with the client's name.
     #[must_use]
     pub fn of(&self, name: &str, kind: EventKind) -> u64 {
         match self {
@@ -144,12 +144,12 @@ impl Dialect {
         self.events.iter().filter(|event| event.tool.is_none())
     }
 
-    /// The rows of events that are known by the use of a tool, at this event of the client.
+    /// The rows of events that the use of a tool stands for, at this event of the client.
     pub fn at_tools(&self, event: &ClientEvent) -> impl Iterator<Item = &'static ClientEvent> {
         self.events.iter().filter(move |row| row.name == event.name && row.tool.is_some())
     }
 
-    /// The client's names of tools, for alternatives of a matcher that have ours. None for everything.
+    /// The client's names of tools, for alternatives of a matcher with our names. `None` for all tools.
     #[must_use]
     pub fn tool_names(&self, alternatives: &[String]) -> Option<Vec<String>> {
         let (mut names, mut unknown) = (Vec::new(), Vec::new());
@@ -169,7 +169,7 @@ impl Dialect {
             }
             names.extend(own.into_iter().map(str::to_owned));
         }
-        // None at all would be a matcher for everything.
+        // An empty matcher would match all tools.
         let mut names = if names.is_empty() { unknown } else { names };
         let mut known = Vec::new();
         names.retain(|name| {
@@ -180,7 +180,7 @@ impl Dialect {
         Some(names)
     }
 
-    /// The client's tools that a pattern over our names, or over its own, is about.
+    /// The client's tools that match a pattern over our names or over its own names.
     fn names_of(&self, alternative: &str) -> Vec<&'static str> {
         let Some(glob) = Pattern::of_alternative(alternative) else { return Vec::new() };
         let matches = |name: &str| glob.matches(name, None).unwrap_or(false);
@@ -224,9 +224,9 @@ mod tests {
             ("qwen", &["B.*", "mcp__a__b"], Some("run_shell_command|mcp__a__b")),
             ("qwen", &["run_shell_command"], Some("run_shell_command")),
             ("gemini", &["Edit", "mcp__a__.*", "mcp__b"], Some("replace|mcp_.*")),
-            // A tool that nobody knows yet keeps its name.
+            // An unknown tool keeps its name.
             ("gemini", &["save_memory"], Some("save_memory")),
-            // Nothing that the client has: no matcher at all would be for everything.
+            // The client has no such tool. An empty matcher would match all tools.
             ("codex", &["NotebookEdit", "Grep"], Some("NotebookEdit|Grep")),
         ] {
             assert_eq!(names(client, alternatives).as_deref(), expected, "{client} {alternatives:?}");

@@ -1,11 +1,11 @@
-//! What other clients call the fields that Claude Code has, in payloads and transcripts: some run its hooks too.
+//! The names that other clients have for Claude Code's fields, in payloads and transcripts: some clients run its hooks too.
 
 use serde_json::{Map, Value};
 
-/// The session and the event of a payload, as other clients name them.
+/// Other clients' names for the session and the event of a payload.
 const IDENTITY: [&str; 2] = ["sessionId", "hookName"];
 
-/// Whether a payload names its session or its event as another client does.
+/// Whether a payload has another client's name for its session or its event.
 pub fn is_named_otherwise(fields: &Map<String, Value>) -> bool {
     IDENTITY.into_iter().any(|name| fields.contains_key(name))
 }
@@ -19,12 +19,12 @@ pub fn session_id(fields: &Map<String, Value>) -> Option<&str> {
     text(fields, ["session_id", "sessionId"])
 }
 
-/// The agent from which a payload of any client comes.
+/// The agent of a payload of any client.
 pub fn agent_id(fields: &Map<String, Value>) -> Option<&str> {
     text(fields, ["agent_id", "agentId"])
 }
 
-/// The prompts that a tool of any client is called with.
+/// The prompts in the tool input of any client.
 pub fn prompts(fields: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let inputs = ["tool_input", "toolInput", "toolArgs"].into_iter().filter_map(|name| fields.get(name));
     inputs.filter_map(|input| input.get("prompt")?.as_str())
@@ -38,15 +38,15 @@ pub fn content(line: &Value) -> Option<&Value> {
         .or_else(|| line.get("content"))
 }
 
-/// Whether a transcript's line is one of Codex (`payload`) or Copilot (`data`), in whose transcripts we find no prompt.
+/// Whether a transcript's line is one of Codex (`payload`) or Copilot (`data`). We cannot read prompts in their transcripts.
 pub fn is_foreign(line: &Value) -> bool {
     let has = |name: &str| line.get(name).is_some();
     let has_object = |name: &str| line.get(name).is_some_and(Value::is_object);
     (has_object("payload") || has_object("data")) && !has("sessionId") && !has("uuid") && !has("message")
 }
 
-/// The task of a subagent in a line of Codex's transcript. OpenAI's service may have encrypted it: then it is not a prompt that
-/// anybody could read.
+/// The task of a subagent in a line of Codex's transcript. OpenAI's service may have encrypted it. Then nobody can read it as a
+/// prompt.
 pub fn task(line: &Value) -> Option<String> {
     let payload = line.get("payload")?;
     if payload.get("type")?.as_str() != Some("agent_message") {

@@ -1,4 +1,4 @@
-//! What is possible at the events of a client, and what is missing there.
+//! The possibilities at the events of a client, and the events that it lacks.
 
 use super::Dialect;
 use crate::event::{ALL, EventKind};
@@ -7,13 +7,13 @@ use crate::event::{ALL, EventKind};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PossibleEvent {
     pub event: EventKind,
-    /// As the client names it.
+    /// The client's name for it.
     pub client_event: &'static str,
-    /// What a block does. None where it does nothing, or was never seen to.
+    /// The effect of a block. None if it has no effect, or none was observed.
     pub block: Option<&'static str>,
-    /// Whether the model is given context.
+    /// Whether the model gets context.
     pub context: bool,
-    /// Whether the user is shown messages.
+    /// Whether the user sees messages.
     pub shown: bool,
     pub note: Option<&'static str>,
 }
@@ -26,7 +26,7 @@ pub struct MissingEvent {
 }
 
 impl Dialect {
-    /// What is possible at one of our events.
+    /// The possibilities at one of our events.
     #[must_use]
     pub fn possible(&self, event: EventKind) -> Option<PossibleEvent> {
         if !self.is_translated() {
@@ -55,12 +55,12 @@ impl Dialect {
         ALL.iter().filter_map(|event| self.possible(*event))
     }
 
-    /// Our events that it has not.
+    /// Our events that the client lacks.
     pub fn missing_events(&self) -> impl Iterator<Item = MissingEvent> {
         ALL.iter().filter_map(|event| Some(MissingEvent { event: *event, why: self.lacks(*event)? }))
     }
 
-    /// Why a known event never comes from it. An event that no client has may be a later one.
+    /// Why a known event never comes from it. An event that no client has may be a newer one.
     #[must_use]
     pub fn lacks(&self, event: EventKind) -> Option<String> {
         if !event.is_known() {

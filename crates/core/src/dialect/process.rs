@@ -1,8 +1,8 @@
-//! Which client a process belongs to.
+//! The client that a process belongs to.
 
 use super::{ALL, Dialect};
 
-/// Interpreters in whose languages clients are written.
+/// Interpreters that run clients.
 const INTERPRETERS: [&str; 6] = ["bun", "deno", "node", "nodejs", "pypy", "python"];
 
 /// Their options whose value is the next word.
@@ -15,8 +15,8 @@ const WITH_CODE: [&str; 6] = ["-c", "-e", "-p", "-pe", "--eval", "--print"];
 /// Words before the script: `bun run FILE`.
 const SUBCOMMANDS: [&str; 3] = ["exec", "run", "x"];
 
-/// The client whose process has such a command line: its own program, or the script that an interpreter runs. Other words, such as
-/// those of `vim claude.md` and `su claude`, do not count.
+/// The client with such a command line: its own program, or the script that an interpreter runs. Other words, such as those in
+/// `vim claude.md` and `su claude`, do not count.
 #[must_use]
 pub fn of_process(arguments: &[String]) -> Option<&'static Dialect> {
     let program = program(arguments)?;

@@ -101,7 +101,7 @@ const SETTINGS: HookSettings = HookSettings {
     user: UserSettings { variable: None, folder: ".qwen", file: "settings.json" },
     others: &[],
     version: None,
-    // From 1000 on it is in milliseconds.
+    // Qwen Code reads 1000 and more as milliseconds.
     timeouts: HookTimeouts::Fixed { usual: 3_600_000, short: &[("SessionEnd", 60_000)] },
     review: None,
     folder_trust: None,
@@ -111,7 +111,7 @@ const SETTINGS: HookSettings = HookSettings {
     conditions: HookConditions { misread_timeout, ..HookConditions::NONE },
 };
 
-/// What comes between the type of an agent and the id of its call, in the agent's id.
+/// The text between the type of an agent and the id of its call, in the agent's id.
 const CALL: &str = "-call_";
 
 fn sends(fields: &Fields) -> bool {
@@ -120,7 +120,7 @@ fn sends(fields: &Fields) -> bool {
 
 fn complete(event: EventKind, fields: &mut Fields) -> EventKind {
     take_model_content(fields);
-    // The other id is of no use: agents are named after this one.
+    // Agents are named after this id, so the other one is not needed.
     if let Some(id) = fields.get("tool_call_id").cloned() {
         fields.insert("tool_use_id".into(), id);
     }
@@ -137,7 +137,7 @@ fn complete(event: EventKind, fields: &mut Fields) -> EventKind {
     event
 }
 
-/// The id of an agent is its type and the id of its call.
+/// The type in the id of an agent, which consists of the type and the id of the call.
 fn name_in(agent_id: &str) -> Option<&str> {
     agent_id.rsplit_once(CALL).map(|(name, _)| name)
 }
@@ -146,8 +146,8 @@ fn call_id(agent_id: &str) -> Option<&str> {
     agent_id.get(name_in(agent_id)?.len() + 1..)
 }
 
-/// The subagent's transcript: `…/subagents/<session>/agent-<agent>.jsonl` beside `…/chats/<session>.jsonl`. In the foreground the
-/// payload names the main one instead.
+/// The subagent's transcript: `…/subagents/<session>/agent-<agent>.jsonl` next to `…/chats/<session>.jsonl`. For an agent in the
+/// foreground the payload names the main transcript instead.
 fn own_transcript(fields: &Fields, agent_id: &str) -> Option<String> {
     let main = text(fields, "transcript_path")?;
     match text(fields, "agent_transcript_path") {
@@ -161,7 +161,7 @@ fn own_transcript(fields: &Fields, agent_id: &str) -> Option<String> {
     if is_safe { Some(format!("{project}/subagents/{session}/agent-{agent_id}.jsonl")) } else { None }
 }
 
-/// After each round of tools a prompt fires that is empty.
+/// After each round of tools it fires an empty prompt.
 fn ignores(event: EventKind, fields: &Fields) -> Option<&'static str> {
     if event == EventKind::UserPromptSubmit && text(fields, "prompt").is_none() {
         Some("the prompt is empty")
@@ -170,7 +170,7 @@ fn ignores(event: EventKind, fields: &Fields) -> Option<&'static str> {
     }
 }
 
-/// From 1000 on it is in milliseconds, and nobody means to give a hook less than 100 seconds.
+/// It reads 1000 and more as milliseconds. Below 100,000 the user probably meant seconds.
 fn misread_timeout(timeout: u64) -> Option<String> {
     if (1_000..100_000).contains(&timeout) {
         let (seconds, rest) = (timeout / 1_000, timeout % 1_000);

@@ -1,4 +1,4 @@
-//! The tools of a client: which of ours they are, and what they call the fields of their input.
+//! The tools of a client, our names for them, and the fields of their input.
 
 use serde_json::Value;
 
@@ -8,13 +8,13 @@ use super::{Dialect, FieldAlias, Fields};
 
 /// A tool of a client.
 pub struct Tool {
-    /// As the client names it, in its different payloads.
+    /// The client's names for it, in different payloads.
     pub names: &'static [&'static str],
-    /// The tool of ours that does the same.
+    /// Our tool that does the same.
     pub ours: &'static str,
     /// Fields of its input.
     pub fields: &'static [FieldAlias],
-    /// The field of its input with the directory in which it runs.
+    /// The field with the directory in which it runs.
     pub directory: Option<&'static str>,
 }
 
@@ -32,32 +32,32 @@ impl Tool {
         Tool { directory: Some(field), ..self }
     }
 
-    /// Whether its input may be a patch, to which rules for files that are written apply too.
+    /// Whether its input may be a patch. Then rules for written files apply too.
     #[must_use]
     pub fn takes_patches(&self) -> bool {
         self.fields.iter().any(|(_, ours)| *ours == tools::PATCH)
     }
 }
 
-/// How a client names the tools of MCP servers. `mcp__server__tool` is the same for all.
+/// The client's names for tools of MCP servers. `mcp__server__tool` is the same for all clients.
 pub enum McpSpelling {
-    /// As we do.
+    /// Our names.
     Ours,
     /// After this prefix, server and tool are joined by one of these characters, which either may contain.
     Joined { prefix: &'static str, joints: &'static [char] },
 }
 
-/// The tools of MCP servers in a matcher.
+/// The tools of MCP servers, in a matcher.
 pub(super) enum McpMatcher {
-    /// Under our names.
+    /// Our names.
     Ours,
-    /// They start with this.
+    /// All names with this prefix.
     Prefix(&'static str),
-    /// Nothing tells them from others.
+    /// All tools: their names cannot be distinguished from others.
     Everything,
 }
 
-/// A name has no more readings than this.
+/// The limit on the readings of a name.
 const MAX_SPLITS: usize = 16;
 
 impl McpSpelling {
@@ -69,7 +69,7 @@ impl McpSpelling {
         }
     }
 
-    /// The names that a tool may have for us.
+    /// Our possible names for a tool.
     fn readings(&self, name: &str) -> Vec<String> {
         let McpSpelling::Joined { prefix, joints } = self else { return Vec::new() };
         if name.starts_with(mcp::PREFIX) {
@@ -87,7 +87,7 @@ impl McpSpelling {
 /// The names of a tool in a payload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolNames {
-    /// As the client named it, where that is another dialect than Claude Code's.
+    /// The client's name, if the client is not Claude Code.
     pub client: Option<String>,
     /// Names in addition to ours that rules may use.
     pub others: Vec<String>,
@@ -95,7 +95,7 @@ pub struct ToolNames {
     pub renamed: Vec<FieldAlias>,
 }
 
-/// Gives the tools of a payload our names, and their input too.
+/// Gives the tools of a payload, and the fields of their input, our names.
 pub(super) fn translate(dialect: &Dialect, fields: &mut Fields) -> ToolNames {
     if let Some(Value::Array(calls)) = fields.get_mut("tool_calls") {
         for call in calls.iter_mut().filter_map(Value::as_object_mut) {
@@ -116,7 +116,7 @@ pub(super) fn translate(dialect: &Dialect, fields: &mut Fields) -> ToolNames {
     let mut renamed = Vec::new();
     match fields.get_mut("tool_input") {
         Some(Value::Object(input)) => renamed = rename(input, tool.map_or(&[], |tool| tool.fields)),
-        // Some models write a patch and nothing around it.
+        // Some models write only a patch.
         Some(Value::String(patch)) if ours == tools::EDIT => {
             let patch = std::mem::take(patch);
             fields.insert(
@@ -142,7 +142,7 @@ pub(super) fn translate(dialect: &Dialect, fields: &mut Fields) -> ToolNames {
     ToolNames { client: Some(name), others, renamed }
 }
 
-/// Relative paths start at the directory in which the tool runs.
+/// Makes relative paths start at the directory in which the tool runs.
 fn enter(fields: &mut Fields, directory: &str) {
     let cwd = super::text(fields, "cwd").unwrap_or_default();
     let entered = match directory.strip_prefix('/') {

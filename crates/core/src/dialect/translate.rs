@@ -9,11 +9,11 @@ use super::{Dialect, FieldAlias, Fields, HookCall};
 use crate::event::{EventKind, Shape};
 use crate::types::{Event, PayloadError};
 
-/// Fields that are texts. Of another type they say nothing.
+/// Fields that are texts. A value of another type is ignored.
 const TEXTS: [&str; 7] =
     ["session_id", "transcript_path", "cwd", "agent_id", "agent_type", "agent_transcript_path", "tool_name"];
 
-/// A payload is complete with an event and a session: what else is missing is not an error.
+/// A payload with an event and a session is complete: other missing fields are not an error.
 pub(super) fn event(
     client: &'static Dialect,
     call: &HookCall,
@@ -33,13 +33,13 @@ pub(super) fn event(
     let called = client.event(call.event.name()).map_or(call.event, |event| event.kind);
     let tool = tool::translate(client, &mut fields);
     let kind = (client.complete)(called, &mut fields);
-    // The name with which we were called counts, whatever the payload says.
+    // The event in the call counts, whatever the payload says.
     fields.insert("hook_event_name".into(), kind.name().into());
     fill(kind, &mut fields);
     Ok(Event { client, called, client_event: call.event.name(), tool, ..Event::of(kind, fields)? })
 }
 
-/// Fields without which no payload of the event is read.
+/// Adds the fields that every payload of the event must have.
 fn fill(kind: EventKind, fields: &mut Fields) {
     let required: &[(&str, &str)] = match kind.row().payload {
         Shape::SubagentStart => {
@@ -63,7 +63,7 @@ fn fill(kind: EventKind, fields: &mut Fields) {
     }
 }
 
-/// A call without an id is known by its time, and by its input where several are made at once.
+/// The id of a call without one: its time, and its input, because several calls may start at the same time.
 fn call_id(fields: &Fields) -> Option<String> {
     let time = fields.get("timestamp")?.to_string();
     let mut hasher = DefaultHasher::new();
@@ -73,7 +73,7 @@ fn call_id(fields: &Fields) -> Option<String> {
 
 const UNKNOWN: &str = "unknown";
 
-/// Gives fields our names. One that is there under our name already stays.
+/// Gives fields our names. A field that already has our name stays.
 pub(super) fn rename(fields: &mut Fields, names: &[FieldAlias]) -> Vec<FieldAlias> {
     let mut renamed = Vec::new();
     for (theirs, ours) in names {
@@ -88,7 +88,7 @@ pub(super) fn rename(fields: &mut Fields, names: &[FieldAlias]) -> Vec<FieldAlia
 }
 
 impl Event {
-    /// This event with another input of its tool, which has the client's names or ours.
+    /// This event with another tool input, with the client's names or ours.
     ///
     /// # Errors
     /// Names the field and what was expected.
@@ -110,7 +110,7 @@ impl Event {
         Ok(Event { client, called, client_event, tool, ..Event::of(self.kind, fields)? })
     }
 
-    /// An event of ours as if the client had sent it. Tools may have the client's names.
+    /// One of our events as if the client had sent it. Tools may have the client's names.
     ///
     /// # Errors
     /// Names the field and what was expected.

@@ -56,7 +56,7 @@ pub fn of_replies(outcomes: &[Outcome]) -> Vec<String> {
     texts
 }
 
-/// The tool gets one input, but several hooks changed it.
+/// Several hooks changed the input of one tool: only one of them counts.
 fn changed_twice(outcomes: &[Outcome]) -> Option<String> {
     let changing: Vec<&Outcome> =
         outcomes.iter().filter(|outcome| outcome.updated_input().is_some()).collect();

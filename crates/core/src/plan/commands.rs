@@ -23,7 +23,7 @@ use crate::pattern::{self, MatchMode, Pattern, PatternError};
 use crate::rule::Rule;
 use crate::types::HookPayload;
 
-/// Of a longer prompt, what comes after this is not compared.
+/// The part of a longer prompt after this is not compared.
 pub(super) const MAX_COMPARED: usize = 64 << 10;
 
 /// A selected command.

@@ -95,7 +95,7 @@ pub(super) fn environment(facts: &Facts<'_>, is_gated: bool) -> (Vec<Variable>, 
     (env, warnings)
 }
 
-/// Fields that are passed whole, as JSON: half of one would be useless.
+/// Fields that are passed completely, as JSON: half of one would be useless.
 const JSON: [(&str, &str); 2] = [("TOOL_INPUT", "tool_input"), ("TOOL_OUTPUT", "tool_response")];
 
 fn json(name: &str, value: Option<&Value>) -> (Option<String>, Option<String>) {

@@ -7,8 +7,7 @@ use super::environment::{self, FILES};
 use crate::config::{CommandConfig, FILES_PLACEHOLDER, FileGlob};
 use crate::file_pattern::{FilePattern, Location};
 
-/// The most of a list that goes into one script: the kernel accepts no argument above 128 KiB, and a script may name the list
-/// twice.
+/// The limit on the list in one script: the kernel accepts no argument above 128 KiB, and a script may name the list twice.
 const MAX_LIST: usize = 30 << 10;
 
 /// The changed files that concern a command, relative to its folder. `None` if there are none, so that it does not run.

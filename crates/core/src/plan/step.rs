@@ -38,7 +38,7 @@ pub enum SkipReason {
     InBetween,
 }
 
-/// What makes Claude go on.
+/// The rule that makes Claude continue.
 pub const INFINITE_RULE: RuleSource = RuleSource::Config(&INFINITE);
 
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +48,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// A step that no rule asked for.
+    /// A step that belongs to the event itself.
     pub(super) fn itself(action: Action) -> Step {
         Step { reason: Reason::Itself, action }
     }
@@ -94,7 +94,7 @@ impl Step {
         matches!(self.action, Action::Command(_) | Action::Budget(_))
     }
 
-    /// The step, or those that it keeps waiting.
+    /// The step itself, or the steps that it delays.
     pub fn parts(&self) -> &[Step] {
         match &self.action {
             Action::Wait(waiting) => &waiting.steps,

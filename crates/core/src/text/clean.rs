@@ -16,8 +16,8 @@ pub const STEP_FILE_MARKER: &str = "<!-- DES-STEP-FILE: path/of/step.json -->";
 pub const SECTION_MARKER: &str = "<!-- DES-SECTION: NAME -->";
 const OWN_MARKERS: [&str; 3] = [MARKER, STEP_FILE_MARKER, SECTION_MARKER];
 
-/// Text for a model, as it was printed, without anything that could control a terminal, deceive the user, or imitate markup of
-/// Claude Code. Escape sequences and control characters are removed. Characters that reorder or smuggle text are escaped. Tags
+/// Text for a model, as it was printed, but without anything that could control a terminal, deceive the user, or imitate markup
+/// of Claude Code. Escape sequences and control characters are removed. Characters that reorder or smuggle text are escaped. Tags
 /// with a meaning for Claude Code are neutralised. Zero-width characters stay: a linter may complain about one.
 #[must_use]
 pub fn clean(text: &str) -> String {
@@ -100,7 +100,7 @@ pub fn pictured(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// JSON in which everything that [`clean`] would remove or replace is escaped: it means the same to a program.
+/// JSON with escapes for everything that [`clean`] would remove or replace. For programs it means the same.
 #[must_use]
 pub fn escaped_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
@@ -248,7 +248,7 @@ fn skip_escape(start: char, chars: &mut Peekable<Chars<'_>>) {
     let on_this_line = |c: &char| !matches!(c, '\n' | '\r');
     let kind = match start {
         '\u{1b}' => chars.next_if(on_this_line),
-        // One character for what is two with ESC.
+        // The single character for a sequence of ESC and another one.
         c1 => char::from_u32(u32::from(c1) - 0x40),
     };
     match kind {

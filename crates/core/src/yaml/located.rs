@@ -9,7 +9,7 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, SeqAccess, Vi
 use super::error::ValueError;
 use super::tree::{Node, Spanned};
 
-/// The name with which a value requests its position from the deserializer. Serde has no word for it.
+/// The name with which a value requests its position from the deserializer: serde has no other way.
 pub(super) const NAME: &str = "$located";
 
 #[derive(Clone, Debug, PartialEq)]

@@ -10,7 +10,7 @@ pub(super) const MAX_VALUES: usize = 10_000;
 /// The limit on values after expanding aliases: more than that is an alias bomb.
 pub(super) const MAX_ALIASED_VALUES: usize = 10_000;
 
-/// The part of the text that a value or a key was read from. For an alias, it is the alias.
+/// The part of the text of a value or a key. For an alias, it is the alias.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// In bytes.

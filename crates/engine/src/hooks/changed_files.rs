@@ -94,7 +94,7 @@ impl ChangeSite<'_> {
             let worktree = other.as_deref();
             let ground = Ground { root: work, cwd: &cwd, links: &links, home: None, worktree, budget };
             match change {
-                // No path has a NUL, and no script could name it.
+                // No path contains a NUL, and no script could name it.
                 ToolChange::File(name) if name.contains('\0') => {}
                 ToolChange::File(name) => {
                     written.add(ground.location(&links.real_path(&cwd.join(name)), false))

@@ -23,7 +23,7 @@ use conclaude_store::store::running_commands::{RunningCommand, RunningMarker, no
 pub(super) const MAX_SHOWN: usize = 4_000;
 const MIN_SHOWN: usize = 200;
 
-/// The limit of a hook's stderr, which is its reason. An answer has less space.
+/// The limit of a hook's stderr, which is its reason. Answers have less space.
 const MAX_REASON: usize = 64 << 10;
 
 /// Both streams of a finished command.

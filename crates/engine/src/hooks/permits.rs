@@ -65,7 +65,7 @@ fn call<'a>(context: &'a Context<'_>, input: &'a str) -> PermittedCall<'a> {
     }
 }
 
-/// A call that ran asks for no permission any more.
+/// A call that ran no longer asks for permission.
 pub(super) fn finish(context: &Context<'_>) {
     let is_done = matches!(context.kind(), EventKind::PostToolUse | EventKind::PostToolUseFailure);
     if !is_done || !permits::has_any(context.payload().session_id()) {

@@ -139,6 +139,15 @@ pub(super) fn of_interruption(context: &Context<'_>, plan: &Plan, run: &Run<'_>)
     of(context, plan, run, INTERRUPTED)
 }
 
+/// The markers of the gate that applies, and at a stop the times of its call.
+fn markers(plan: &Plan, context: &Context<'_>) -> Option<Value> {
+    let gate = context.gate.as_ref()?;
+    let des = DesContext::of(&gate.markers);
+    let is_stop = matches!(plan.gate(), Some(Gate::Stop { .. }));
+    let des = if is_stop { des.with_times(&gate.paths, &gate.origin) } else { des };
+    serde_json::to_value(des).ok()
+}
+
 fn of(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decision: &str) -> Option<Record> {
     let outcomes = &run.outcomes;
     let findings = findings(context, plan, outcomes);
@@ -173,12 +182,7 @@ fn of(context: &Context<'_>, plan: &Plan, run: &Run<'_>, decision: &str) -> Opti
         tool: tool(context)
             .map(|tool| ToolRecord { input_sha256: permitted_input(context, run, decision), ..tool }),
         step: state_changes::recorded_step(plan, context),
-        des: context.gate.as_ref().and_then(|gate| {
-            let des = DesContext::of(&gate.markers);
-            let is_stop = matches!(plan.gate(), Some(Gate::Stop { .. }));
-            let des = if is_stop { des.with_times(&gate.paths, &gate.origin) } else { des };
-            serde_json::to_value(des).ok()
-        }),
+        des: markers(plan, context),
         decision: decision.into(),
         findings,
         commands,

@@ -140,7 +140,7 @@ fn why_not(why: SkipReason, command: &CommandConfig, plan: &Plan, context: &Cont
     }
 }
 
-/// The first of the changed files.
+/// The first of the changed files, in words.
 fn changed(context: &Context<'_>) -> String {
     let all = &context.changed().files;
     let named: Vec<&str> = all.iter().take(MAX_FILES).map(|file| file.shown()).collect();

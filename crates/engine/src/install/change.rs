@@ -51,7 +51,7 @@ fn original(target: SettingsTarget, now: &str, backups: &[Backup], ours: &[Regis
             BackupKind::Absent if gives_now("") => return OriginalText::Absent,
             BackupKind::Absent => continue,
             BackupKind::Before => backup.text.clone(),
-            // It has a registration of ours, and matters for hooks that were imported later.
+            // It contains our registration, and matters only for hooks that were imported later.
             BackupKind::Previous if imported.is_empty() => continue,
             BackupKind::Previous => settings::uninstall(&backup.text).unwrap_or_default(),
         };

@@ -1,4 +1,4 @@
-//! The user's hooks that run the same as the config, at the same event for the same agents.
+//! The user's hooks that do the same as the config, at the same event for the same agents.
 
 use std::path::{Path, PathBuf};
 

@@ -6,7 +6,7 @@ pub(super) const RUN: [&str; 2] = ["run", "run-script"];
 /// A program that installs packages and runs scripts of `package.json`. The guards' table of programs has its lock files.
 pub(super) struct PackageManager {
     pub(super) name: &'static str,
-    /// The words before a tool of an installed package.
+    /// The words that run a tool of an installed package.
     pub(super) execute: &'static str,
     /// Whether `run` may be left out before this script.
     is_run_optional: fn(&str) -> bool,

@@ -11,7 +11,7 @@ use conclaude_store::root::client_folder;
 pub enum Scope {
     /// `.claude/settings.json` of the project, shared with others.
     Project,
-    /// `.claude/settings.local.json` of the project, one's own.
+    /// `.claude/settings.local.json` of the project, for this user only.
     Local,
     /// `settings.json` of the user, for all projects.
     User,

@@ -4,7 +4,7 @@ use super::*;
 use conclaude_store::load;
 use conclaude_store::root::Root;
 
-/// What is remarked about a config in a project with an agent `coder` and a file `src/main.rs`.
+/// The remarks about a config in a project with an agent `coder` and a file `src/main.rs`.
 pub(super) fn remarked(config: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();

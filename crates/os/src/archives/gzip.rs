@@ -8,13 +8,13 @@ use crate::budget::Budget;
 /// The output grows in such steps, and the time is looked at after each.
 const STEP: usize = 1 << 20;
 
-/// The unpacked bytes, `max` at most. None for what is damaged, larger, or followed by more.
+/// The unpacked bytes, `max` at most. `None` for damaged or larger data, and if more data follow.
 pub(super) fn gunzip(packed: &[u8], max: usize, budget: &Budget) -> Option<Vec<u8>> {
     let data = packed.get(header_length(packed)?..)?;
     let mut state = Box::<DecompressorOxide>::default();
     let (mut out, mut read, mut written) = (Vec::new(), 0, 0);
     loop {
-        // One byte more than is allowed: what fills it is too large.
+        // One byte more than is allowed: data that fill it are too large.
         out.resize((out.len() + STEP).min(max + 1), 0);
         let flags = inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
         let (status, taken, given) = decompress(&mut state, data.get(read..)?, &mut out, written, flags);
@@ -37,7 +37,7 @@ pub(super) fn gunzip(packed: &[u8], max: usize, budget: &Budget) -> Option<Vec<u
     if is_whole { Some(out) } else { None }
 }
 
-/// How long the header is: ten bytes, and perhaps a name and other fields.
+/// The length of the header: ten bytes, and perhaps a name and other fields.
 fn header_length(packed: &[u8]) -> Option<usize> {
     let flags = *packed.get(3)?;
     if packed.get(2) != Some(&8) || flags & 0xe0 != 0 {
@@ -108,7 +108,7 @@ mod tests {
         for at in 0..whole.len() {
             let mut damaged = whole.clone();
             damaged[at] ^= 0x55;
-            // It may be another text, and never a panic.
+            // The result may be any text, but no panic.
             let _ = gunzip(&damaged, 1 << 20, &Budget::unlimited());
         }
     }

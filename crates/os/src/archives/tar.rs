@@ -14,7 +14,7 @@ pub(super) fn is_header(bytes: &[u8]) -> bool {
     bytes.get(..BLOCK).is_some_and(|header| checked_size(header).is_some())
 }
 
-/// The names of all members. `None` for links, devices, sparse files, and everything else that is not plain.
+/// The names of all members. `None` for links, devices, sparse files, and other special members.
 pub(super) fn names(bytes: &[u8]) -> Option<Vec<String>> {
     if OTHER_FORMATS.iter().any(|start| bytes.starts_with(start)) {
         return None;
@@ -55,11 +55,7 @@ pub(super) fn names(bytes: &[u8]) -> Option<Vec<String>> {
                     None => short_name(header)?,
                 };
                 has_extension = false;
-                let is_directory = *kind == b'5' || name.ends_with('/');
-                if is_directory && size != 0 {
-                    return None;
-                }
-                names.push(if is_directory { format!("{}/", name.trim_end_matches('/')) } else { name });
+                names.push(member_name(name, *kind == b'5', size)?);
             }
             _ => return None,
         }
@@ -67,6 +63,15 @@ pub(super) fn names(bytes: &[u8]) -> Option<Vec<String>> {
             return None;
         }
     }
+}
+
+/// The name of a file or a directory, which has a `/` at its end. `None` for a directory with content.
+fn member_name(name: String, is_of_directory: bool, size: usize) -> Option<String> {
+    let is_directory = is_of_directory || name.ends_with('/');
+    if is_directory && size != 0 {
+        return None;
+    }
+    Some(if is_directory { format!("{}/", name.trim_end_matches('/')) } else { name })
 }
 
 /// The size in a header with a valid checksum.
@@ -90,7 +95,7 @@ fn number(field: &[u8]) -> Option<usize> {
     }
 }
 
-/// The name in a header: in two parts, if it is one of ustar.
+/// The name in a header. A header of the format ustar has it in two parts.
 fn short_name(header: &[u8]) -> Option<String> {
     let name = text(header.get(..100)?)?;
     let prefix = text(header.get(345..500)?)?;

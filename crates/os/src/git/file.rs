@@ -17,7 +17,7 @@ const MAX_HASHED_BYTES: u64 = 64 << 20;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum FileKind {
-    /// Not there, though git tracks it.
+    /// The file is missing, although git tracks it.
     #[default]
     #[serde(rename = "-")]
     Absent,

@@ -44,7 +44,7 @@ struct RawEntry {
     extended_flags: u16,
 }
 
-/// In the order of the index. Callers that look up names make a map of them: most only visit all.
+/// The entries in the order of the index. Most callers visit all of them, so this is not a map.
 pub(super) type IndexEntries = Vec<(Vec<u8>, IndexEntry)>;
 
 /// All entries. `None` if the format is not as documented, or for a split or a sparse index: their entries are elsewhere, or
@@ -57,7 +57,7 @@ pub(super) fn parse(index: &[u8]) -> Option<IndexEntries> {
 /// From this size on, a thread is worth its start.
 const LARGE_INDEX: usize = 1 << 20;
 
-/// Hashing takes half as long as reading the entries. For a large index both happen at once, as git does it.
+/// Hashing takes half as long as reading the entries. For a large index both happen at the same time, as in git.
 fn checked(index: &[u8], id_len: usize) -> Option<IndexEntries> {
     let (entries, is_right) = if index.len() < LARGE_INDEX {
         let entries = walk(index, id_len)?;

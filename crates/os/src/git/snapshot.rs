@@ -83,7 +83,7 @@ impl Snapshot {
         }
         let committed = self.committed_until(now, work, budget)?;
         let nothing = FileState::default();
-        // A look-up in a large tree waits for memory. Each file is looked up once, and hardly ever is one gone.
+        // In a large tree a lookup waits for memory, so each file is looked up only once. Files are rarely gone.
         let there: Vec<_> = now.files.iter().map(|(path, now)| (path, self.files.get(path), now)).collect();
         let kept = there.iter().filter(|(_, before, _)| before.is_some()).count();
         let there = there.into_iter().map(|(path, before, now)| (path, before.unwrap_or(&nothing), now));
@@ -108,7 +108,8 @@ impl Snapshot {
         self.files.iter().filter(is_rewritten).map(|(path, _)| path)
     }
 
-    /// The files whose content differs, as ours: what was staged or committed meanwhile does not matter.
+    /// The files whose content differs in a later snapshot, each with our id of the new content. Changes that were only staged or
+    /// committed do not count.
     pub fn written_until(&self, now: &Snapshot, work: &Path) -> BTreeMap<String, String> {
         let nothing = FileState::default();
         let is_written = |(path, file): &(&String, &FileState)| {

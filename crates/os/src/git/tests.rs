@@ -12,7 +12,7 @@ impl TestRepository {
     fn new() -> Self {
         let repository = TestRepository(tempfile::tempdir().unwrap());
         repository.git(&["init", "-q"]);
-        // Not with the developer's rules either, which we read.
+        // The developer's own ignore rules, which we would read, must not count.
         repository.git(&["config", "core.excludesFile", ""]);
         repository
     }
@@ -24,7 +24,7 @@ impl TestRepository {
     fn git(&self, arguments: &[&str]) {
         let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
         let mut git = Command::new("git");
-        // Not with the developer's hooks, signatures and rules.
+        // Without the developer's hooks, signatures and rules.
         git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
         let status = git.args(identity).args(arguments).current_dir(self.path()).status().unwrap();
         assert!(status.success(), "{arguments:?}");

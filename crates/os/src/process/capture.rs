@@ -12,7 +12,7 @@ use conclaude_core::text::{clean, count, printable};
 
 mod joined_output;
 
-/// What is kept of a stream.
+/// How much of a stream is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retention {
     /// It is counted and discarded.

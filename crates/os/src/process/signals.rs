@@ -69,7 +69,7 @@ pub(super) fn reset_sigchld() {
     set_action(libc::SIGCHLD, libc::SIG_DFL);
 }
 
-/// A file that may not grow (`ulimit -f`) is a reported write error, and not the end of a hook that blocks.
+/// Writing beyond the limit on file sizes (`ulimit -f`) becomes an error that is reported. It does not end a hook that blocks.
 pub(super) fn ignore_file_size_signal() {
     set_action(libc::SIGXFSZ, libc::SIG_IGN);
 }

@@ -23,7 +23,7 @@ fn large_input_and_output_pass_through_both_pipes_at_once() {
     let input: Vec<u8> = (0..3_000_000_u32).map(|n| n.to_le_bytes()[0]).collect();
     let found = output(Command::new("cat"), &input, MINUTE, 4_000_000).unwrap();
     assert!(found.status.is_success() && found.stdout == input);
-    // What nobody reads does not matter.
+    // Input that nobody reads does not matter.
     assert!(output(sh("exec <&-; true"), &input, MINUTE, 1_000).unwrap().status.is_success());
 }
 
@@ -46,7 +46,7 @@ fn at_its_limit_a_program_is_terminated_with_its_group() {
     let script = format!("trap '' TERM; (trap '' TERM; {sleep}) & wait; {sleep}");
     let error = output(sh(&script), b"", Duration::from_secs(1), 1_000).unwrap_err();
     assert_eq!((error.kind(), error.to_string()), (io::ErrorKind::TimedOut, "no answer within 1 s".into()));
-    // On a busy machine what was killed takes a moment to go.
+    // On a busy machine a killed process takes a moment to disappear.
     let over = Instant::now() + 5 * MINUTE;
     while is_running(&sleep) || is_running(&sleep.replace(' ', "\0")) {
         assert!(Instant::now() < over, "a process of the group lives on");

@@ -107,7 +107,7 @@ impl<'a> ChildProcess<'a> {
                 *rest = rest.get(written..).unwrap_or_default()
             }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-            // All is written, or the process does not read it: closed either way.
+            // Everything is written, or the process does not read it: the pipe is closed in both cases.
             _ => self.stdin = None,
         }
     }
@@ -238,7 +238,7 @@ pub(super) fn detach(command: &mut Command) {
     prepare_child(command, ParentTie::Detached);
 }
 
-/// What a child has to do with us.
+/// How a child depends on this process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ParentTie {
     /// It keeps what the user's shell gave us, except signals that we ignore ourselves.

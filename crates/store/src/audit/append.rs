@@ -80,7 +80,7 @@ fn shorter(body: &str) -> io::Result<String> {
     if body.len() <= MAX_RECORD_BYTES {
         return Ok(body);
     }
-    // Which commands failed is worth more than what they printed.
+    // The names of failed commands are worth more than their output.
     remove_output(&mut record);
     let Value::Object(mut fields) = record else { return Ok(record.to_string()) };
     fields.insert("shortened".into(), true.into());
@@ -108,11 +108,11 @@ fn bounded(value: Value) -> Value {
 /// The field of a record that was queued first.
 pub(super) const QUEUED: &str = "queued";
 
-/// The prefix of a queued record's file, and the one that it has while it is written.
+/// The prefix of a queued record's file, and its prefix while it is written.
 const PENDING: &str = "pending-";
 const UNFINISHED: &str = ".pending-";
 
-/// The size of one write. It must be found again in the tail of the trail if its writer was killed.
+/// The limit on one write. If the writer was killed, its write must still be found in the tail of the trail.
 pub(super) const MAX_BATCH_BYTES: usize = MAX_LINE_BYTES * 2;
 
 /// A process that has not finished a file after this time was killed.
@@ -124,7 +124,7 @@ pub(super) struct PendingRecord {
     pub(super) body: String,
 }
 
-/// Some of the queued records, and the files that they are in.
+/// Some of the queued records, and their files.
 pub(super) struct PendingBatch {
     pub(super) records: Vec<PendingRecord>,
     paths: Vec<PathBuf>,
@@ -190,7 +190,7 @@ pub(super) fn take_batch(pending: &mut std::vec::IntoIter<PathBuf>) -> Option<Pe
     if batch.paths.is_empty() { None } else { Some(batch) }
 }
 
-/// A queued record, without what the chain gives it.
+/// A queued record, without the fields that the chain adds.
 fn read(path: &Path) -> Option<PendingRecord> {
     let text = files::read_text(path, MAX_LINE_BYTES as u64).ok()?;
     let mut body: Map<String, Value> = serde_json::from_str(text.trim_end()).ok()?;

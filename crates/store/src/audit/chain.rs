@@ -23,7 +23,7 @@ pub(super) const GENESIS: &str = "0000000000000000000000000000000000000000000000
 /// Inserted records are found up to this many records back.
 const MAX_RECENT: usize = 1_000;
 
-/// In which way a record does not follow the one before it.
+/// Why a record does not follow the one before it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(super) enum ChainError {
     #[error("not a record, where record {expected} should be")]
@@ -52,7 +52,7 @@ pub(super) enum ChainError {
     OtherHash(u64),
 }
 
-/// The hash of a record: of its line as it would be without the hash itself.
+/// The hash of a record: that of its line without the hash itself.
 pub(super) fn hash_of(without_hash: &str) -> String {
     hex(&Sha256::digest(without_hash.as_bytes()))
 }
@@ -80,7 +80,7 @@ impl<'a> ChainLink<'a> {
         Some(ChainLink { seq, prev, hash, body })
     }
 
-    /// Whether the line is as it was written.
+    /// Whether the line is unchanged.
     pub(super) fn is_intact(&self) -> bool {
         let digest = Sha256::new().chain_update(self.body).chain_update("}").finalize();
         self.hash == hex(&digest)
@@ -188,8 +188,9 @@ pub(super) struct RecordPosition {
     pub(super) file: Option<String>,
 }
 
-/// The end of the trail. A copy is kept outside the project, where agents may not write: records after it, or missing
-/// before it, were not our doing. While a record is written, the anchor has both ends, for the case that we are killed.
+/// The end of the trail. A copy is kept outside the project, where agents may not write. It shows whether others added records
+/// after it, or removed records before it. While a record is written, the anchor has the old and the new end, because we may be
+/// killed in between.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Anchor {
     #[serde(flatten)]

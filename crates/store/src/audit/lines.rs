@@ -85,7 +85,7 @@ const TAIL_BYTES: [u64; 3] = [2 << 10, 64 << 10, MAX_LINE_BYTES as u64 * 2];
 /// Room for all records that may have been written at once.
 const BATCH_BYTES: u64 = MAX_BATCH_BYTES as u64 * 2;
 
-/// A file of the trail, open for more.
+/// A file of the trail, open for appending.
 pub(super) struct Tail {
     pub(super) file: File,
     pub(super) name: String,
@@ -105,7 +105,7 @@ impl Trail {
         }
     }
 
-    /// Like `tail`, of a file that is created if it does not exist.
+    /// Like `tail`, but creates a missing file.
     pub(super) fn new_tail(&self, name: &str) -> io::Result<Tail> {
         let path = self.folder.join(name);
         let mut options = files::no_links();
@@ -202,7 +202,7 @@ fn last_record_in(lines: &[u8]) -> Option<(u64, String)> {
 }
 
 struct ByteRange {
-    /// Where in the file they start.
+    /// Their position in the file.
     start: u64,
     bytes: Vec<u8>,
 }

@@ -1,4 +1,4 @@
-//! Reads the trail one record at a time, from its start to its end, and on as it grows.
+//! Reads the trail one record at a time: from its start to its end, and then each new record.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -70,7 +70,7 @@ pub struct Reader<'a> {
     trail: &'a Trail,
     chain: Chain,
     end: Option<Anchor>,
-    /// The number of the file and the bytes of it that were read.
+    /// The number of the file, and how many of its bytes were read.
     at: (u64, u64),
     /// The last bytes that were read of this file.
     last: Vec<u8>,
@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
                 (self.at, self.last) = ((number, 0), Vec::new());
             }
             let Some(mut lines) = if_there(Lines::open(&self.trail.file(number), self.at.1))? else { break };
-            // What is still being written is read the next time.
+            // A line that is still being written is read the next time.
             while let Some(line) = lines.next()?.filter(|line| line.is_whole) {
                 self.at.1 = line.end;
                 let keep = line.text.floor_char_boundary(line.text.len().saturating_sub(LAST_BYTES));
@@ -280,7 +280,7 @@ fn before_newest(trail: &Trail) -> io::Result<Option<Reader<'_>>> {
         let Some((offset, before)) = trail.last_two(number)? else { continue };
         let (file, before) = match (at, before) {
             (None, Some(before)) => ((number, offset), before),
-            // It is the only one of its file, and the one before it the last of another.
+            // The newest line is the only one of its file, so the line before it is the last one of another file.
             (None, None) => {
                 at = Some((number, offset));
                 continue;
@@ -335,7 +335,7 @@ fn last_session_in(path: &Path) -> io::Result<Option<String>> {
     Ok(last)
 }
 
-/// Which records are wanted; what is not set matches all.
+/// Selects records. A field that is not set matches all.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// The session, or the start of its id.

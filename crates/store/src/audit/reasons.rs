@@ -8,7 +8,7 @@ use conclaude_core::decide::Word;
 use conclaude_core::finding::Code;
 use conclaude_core::rule;
 
-/// How a command that passed ended.
+/// The recorded status of a command that passed.
 const PASSED: &str = "exited with code 0";
 
 const WARNS: &str = "warn";
@@ -25,7 +25,7 @@ pub fn of_finding(finding: &Value) -> String {
 pub fn fix_of<'a>(record: &Value, finding: &'a Value) -> Option<&'a str> {
     let is_asked = text(record, "decision") == Word::Asked.as_str();
     let of_user = if is_asked { finding.get("user_fix").and_then(Value::as_str) } else { None };
-    // An empty one says that there is nothing to add.
+    // An empty text means that there is nothing to add.
     let fix = of_user.unwrap_or_else(|| text(finding, "fix"));
     if fix.is_empty() { None } else { Some(fix) }
 }
@@ -54,7 +54,7 @@ pub fn position(rule: &Value) -> Option<String> {
     Some(position_by(file, rule.get("line").and_then(Value::as_u64), fields::text(rule, "name")))
 }
 
-/// Like `position`, from its parts, for a record that is not read whole.
+/// Like `position`, from its parts, for a record that is not fully parsed.
 pub fn position_by(file: &str, line: Option<u64>, name: Option<&str>) -> String {
     rule::position(file, line.and_then(|line| usize::try_from(line).ok()), name)
 }
@@ -69,12 +69,12 @@ fn with_position(finding: &Value) -> String {
     }
 }
 
-/// Like `finding`, from its parts, for a record that is not read whole.
+/// Like `finding`, from its parts, for a record that is not fully parsed.
 pub fn finding_by(code: &str, phase: &str, what: &str) -> String {
     if phase.is_empty() { format!("{code}: {what}") } else { format!("{code} {phase}: {what}") }
 }
 
-/// How a command ended; where it failed, what the config says of that comes first.
+/// The end of a command in words. If it failed, the config's message about the failure comes first.
 pub fn of_command(command: &Value, name: &str) -> String {
     let end = CommandEnding {
         status: text(command, "status"),
@@ -84,7 +84,7 @@ pub fn of_command(command: &Value, name: &str) -> String {
     end.in_words(name)
 }
 
-/// What is recorded of how a command ended.
+/// The recorded end of a command.
 pub struct CommandEnding<'a> {
     pub status: &'a str,
     pub message: &'a str,
@@ -95,19 +95,19 @@ impl CommandEnding<'_> {
     pub fn in_words(&self, name: &str) -> String {
         let CommandEnding { status, message, verdict } = *self;
         match (status, message.trim()) {
-            // Only a hook warns without a failure: its answer means nothing.
+            // Only a hook can warn without a failure: Claude Code cannot use its answer.
             (PASSED, "") if verdict == WARNS => format!("`{name}` gave no usable answer"),
             (PASSED, message) if verdict == WARNS => format!("`{name}` gave no usable answer: {message}"),
             (PASSED, _) => format!("`{name}` passed"),
             (status, "") => format!("`{name}` {status}"),
-            // What conclaude says of a hook begins with how it ended.
+            // Our message about a hook starts with its status.
             (status, message) if message.starts_with(status) => format!("`{name}` {message}"),
             (status, message) => format!("{message}: `{name}` {status}"),
         }
     }
 }
 
-/// What a command printed, unless the words about it have all of that already: what a hook prints on stderr is its reason.
+/// The output of a command. Empty if its message already contains all of it: the stderr of a hook is its reason.
 pub fn shown_output(command: &Value) -> &str {
     let output = text(command, "output");
     if is_said(output, text(command, "message")) { "" } else { output }
@@ -118,13 +118,13 @@ pub fn is_said(output: &str, message: &str) -> bool {
     !message.is_empty() && output.lines().all(|line| message.contains(line.trim()))
 }
 
-/// What a hook changed the input of the tool to.
+/// The tool input that a hook has replaced, in words.
 pub fn of_changed_input(command: &Value) -> Option<String> {
     let changed = command.get("updated_input")?;
     Some(changed_input_by(text(changed, "command"), text(changed, "file")))
 }
 
-/// Like `of_changed_input`, from its parts, for a record that is not read whole.
+/// Like `of_changed_input`, from its parts, for a record that is not fully parsed.
 pub fn changed_input_by(command: &str, file: &str) -> String {
     let subject = [command, file].into_iter().find(|text| !text.is_empty());
     let to = subject.map(|subject| format!(" to `{subject}`")).unwrap_or_default();
@@ -155,7 +155,7 @@ pub fn decision_in_words(decision: &str) -> &str {
     }
 }
 
-/// What a rule gave or allowed.
+/// The effect of a rule that gave context or allowed something.
 pub fn of_applied(applied: &Value) -> String {
     let rule = applied.get("rule").unwrap_or(&Value::Null);
     applied_by(text(applied, "what"), text(rule, "key"), text(rule, "pattern"))
@@ -169,7 +169,7 @@ pub fn has_passed(command: &Value) -> bool {
     text(command, "status") == PASSED && text(command, "verdict") != WARNS
 }
 
-/// Whether a finding or a command only warns. Older records say no verdict of a command.
+/// Whether a finding or a command only warns. In older records commands have no verdict.
 pub fn warns(reason: &Value) -> bool {
     match text(reason, "verdict") {
         "" => reason.get("status").is_some() && !has_passed(reason),

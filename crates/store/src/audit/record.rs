@@ -1,4 +1,4 @@
-//! What is recorded of one decision.
+//! The record of one decision.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use conclaude_core::rule::Rule;
 use conclaude_os::environment::Variables;
 use conclaude_os::process::ExcerptLimits;
 
-/// The fields of a record that was read as JSON. Others may have written it: what is missing or of another type is absent.
+/// Reads the fields of a record from JSON. Others may have written it, so a field of another type counts as absent.
 pub mod fields {
     use serde_json::Value;
 
@@ -25,7 +25,7 @@ pub mod fields {
     }
 }
 
-/// Words of records that are not written by a decision of a hook.
+/// Words of records that are not about the decision of a hook.
 pub mod words {
     use conclaude_core::decide::Word;
 
@@ -72,7 +72,7 @@ pub mod words {
     /// A signal stopped us during the event.
     pub const INTERRUPTED: &str = "interrupted";
 
-    /// What is recorded as the decision of these.
+    /// The values of `decision` in these records.
     pub const DECISIONS: [&str; 13] = [
         INTERRUPTED,
         PASS,
@@ -89,7 +89,7 @@ pub mod words {
         RAISED,
     ];
 
-    /// What a decision means to the user.
+    /// The meaning of a decision for the user.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Meaning {
         Good,
@@ -128,7 +128,7 @@ pub const ADDED: [(&str, &str); 6] = [
     ("unanchored", "The record was written without a copy of the end outside the project."),
 ];
 
-/// What is recorded of one decision. Number, time and chain are added when it is written.
+/// The record of one decision. Its number, time and chain are added when it is written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Record {
     /// The hook event, or the subcommand: `des run`.
@@ -139,7 +139,7 @@ pub struct Record {
     /// The span of the client that the decision belongs to, if `TRACEPARENT` names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<TraceParent>,
-    /// The client, where it is not Claude Code.
+    /// The client, if it is not Claude Code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// The session.
@@ -154,7 +154,7 @@ pub struct Record {
     /// The agent's name. In a record of `des …`, the one agent whose call for this step is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The tool call, at the events of one.
+    /// The tool call, at the events of a tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolRecord>,
     /// The step file, relative to the project.
@@ -166,7 +166,7 @@ pub struct Record {
     /// What was extracted from the prompt's markers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub des: Option<Value>,
-    /// What was decided: `allowed`, `blocked`, `denied` and others; PASS, FAIL or SKIPPED for a phase.
+    /// The decision: `allowed`, `blocked`, `denied` and others; PASS, FAIL or SKIPPED for a phase.
     pub decision: String,
     /// Who decided, if not conclaude: `sandbox`, or `permissions` of Claude Code.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -174,7 +174,7 @@ pub struct Record {
     /// The given reason of a skip or of an admitted failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What guards, gates and rules found, each with its code, rule and fix.
+    /// The findings of guards, gates and rules, each with its code, rule and fix.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Value>,
     /// The commands that ran.
@@ -195,10 +195,10 @@ pub struct Record {
     /// The error in the config. Its rules do not count then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config_error: Option<Value>,
-    /// What was run for a phase, as proof.
+    /// The command that was run as proof of a phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Value>,
-    /// What the judge of `des.judge` answered.
+    /// The answer of the judge in `des.judge`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<Value>,
 }
@@ -209,12 +209,12 @@ pub struct CommandRecord {
     pub pattern: String,
     /// The script.
     pub run: String,
-    /// How it ended, in words.
+    /// Its end, in words.
     pub status: String,
-    /// What the config says of its failure, where it failed.
+    /// The config's message about its failure, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Its exit code, where it ended by itself.
+    /// Its exit code, if it ended by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// When it was started.
@@ -226,30 +226,30 @@ pub struct CommandRecord {
     /// It was terminated at its timeout.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub timed_out: bool,
-    /// What the pattern matched.
+    /// The value that the pattern matched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matched: Option<String>,
-    /// The changed files that its `files` cover, of many the first.
+    /// The first changed files that its `files` cover.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// How many more these are.
+    /// The number of further changed files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more_files: Option<usize>,
-    /// Where the command is in the config.
+    /// Its position in the config.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
-    /// The end of both streams, where it failed.
+    /// The end of both streams, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// What it changed the input of the tool to, as far as guards look at that.
+    /// The input of the tool after the command changed it, as far as guards use it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_input: Option<ToolRecord>,
 }
 
-/// The most that is recorded of the output of one command.
+/// The limit on the recorded output of one command.
 pub const MAX_OUTPUT_BYTES: usize = 4_096;
 
-/// What is recorded of the output of a command that failed.
+/// The limits on the recorded output of a failed command.
 pub const OUTPUT_LIMITS: ExcerptLimits = ExcerptLimits { lines: 40, bytes: MAX_OUTPUT_BYTES };
 
 /// A record without the output of its commands and of its proof. Returns whether there was any.
@@ -266,14 +266,14 @@ pub fn remove_output(record: &mut Value) -> bool {
 /// A rule that gave context, allowed the call, or made Claude continue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AppliedRule {
-    /// What it did.
+    /// Its effect.
     pub what: String,
-    /// Where the rule is.
+    /// The rule and its position.
     pub rule: Rule,
-    /// What it matched.
+    /// The value that it matched.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub matched: String,
-    /// Only where it decided.
+    /// Present only if it decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<&'static str>,
 }
@@ -281,33 +281,33 @@ pub struct AppliedRule {
 /// The number of changed files that are named at each command.
 pub const MAX_FILES: usize = 20;
 
-/// Why the checks of a stop wait, before the names of the agents.
+/// Why the checks of a stop wait; the names of the agents follow.
 pub const STILL_RUN: &str = "background agents still run";
 
-/// Something that applied and was not done.
+/// A command or step that applied and did not run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Skip {
     /// The command or step.
     pub what: String,
-    /// Why it was not done.
+    /// Why it did not run.
     pub why: String,
-    /// Where it is in the config.
+    /// Its position in the config.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
 }
 
-/// How often an agent was blocked, and may be.
+/// How often an agent was blocked, and the limit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Blocks {
     /// How often the agent was blocked.
     pub count: u32,
-    /// How often it may be.
+    /// The limit.
     pub max: u32,
-    /// Where the limit is set.
+    /// The rule that sets the limit.
     pub rule: Rule,
 }
 
-/// A tool call, by what the guards look at: its file or its shell command.
+/// A tool call, with the parts that guards use: its file or its shell command.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ToolRecord {
     /// The tool's name.
@@ -321,10 +321,10 @@ pub struct ToolRecord {
     /// The shell command of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// The command is longer than what is recorded of it.
+    /// Whether the command is longer than its recorded part.
     #[serde(rename = "cut", skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
-    /// Where relative paths start, unless that is the project's root.
+    /// The start of relative paths, unless that is the project's root.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// A hash of the tool and its whole input, if guards denied the call or asked. With it the user can permit the same call.
@@ -332,13 +332,13 @@ pub struct ToolRecord {
     pub input_sha256: Option<String>,
 }
 
-/// A time as records hold it.
+/// A time in the form of records.
 #[must_use]
 pub fn in_record(time: Timestamp) -> String {
     time.round(jiff::Unit::Microsecond).unwrap_or(time).to_string()
 }
 
-/// What Claude Code gives its hooks and shell commands when its tracing is on.
+/// The variable that Claude Code sets for hooks and shell commands if its tracing is on.
 const VARIABLE: &str = "TRACEPARENT";
 
 /// A valid `00-<trace>-<span>-<flags>`.
@@ -380,7 +380,7 @@ impl TraceParent {
 impl TryFrom<String> for TraceParent {
     type Error = &'static str;
 
-    /// A later version may add parts; what is before them stays as it is.
+    /// A later version may add parts; those before them keep their meaning.
     fn try_from(text: String) -> Result<TraceParent, &'static str> {
         let is_hex = |part: &str| part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         let parts: Vec<&str> = text.trim().split('-').collect();

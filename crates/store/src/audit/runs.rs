@@ -14,17 +14,17 @@ use super::trail::{ARCHIVE, Trail, TrailError, name_of};
 use crate::store;
 use conclaude_os::files;
 
-/// Where a record is.
+/// The position of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Pointer {
     pub(super) seq: u64,
     pub(super) hash: String,
     pub(super) file: String,
-    /// Where its line starts, in bytes.
+    /// The start of its line, in bytes.
     pub(super) offset: u64,
 }
 
-/// The phase that a record proves, if it does.
+/// The phase that a record proves, if it proves one.
 fn proved(body: &str) -> Option<(String, String)> {
     #[derive(Deserialize)]
     struct Proof {
@@ -47,7 +47,7 @@ impl Trail {
         Some(self.outside.as_ref()?.runs.join(name))
     }
 
-    /// Notes where a record will be, if it proves a phase.
+    /// Stores the future position of a record, if it proves a phase.
     pub(super) fn note_run(&self, body: &str, at: &Pointer) -> io::Result<()> {
         let Some(path) = proved(body).and_then(|(step, phase)| self.pointer(&step, &phase)) else {
             return Ok(());
@@ -99,7 +99,7 @@ impl Trail {
     }
 }
 
-/// The record at this position, if it is the one.
+/// The record at this position, if its hash is the expected one.
 fn record_at(path: &Path, at: &Pointer) -> Option<Value> {
     let mut lines = Lines::open(path, at.offset).ok()?;
     let line = lines.next().ok()??;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::fields::{self, list};
 
-/// The name under which further ones are counted when there are too many.
+/// The common name for all further names, if there are too many.
 const OTHERS: &str = "(others)";
 
 /// The memory for all names together, however long the trail is.
@@ -31,7 +31,7 @@ pub struct Stats {
     pub agents: BTreeMap<String, BTreeMap<String, u64>>,
     pub commands: BTreeMap<String, CommandStats>,
     pub findings: BTreeMap<String, u64>,
-    /// By agent: how many stops have a time, and the seconds in all.
+    /// By agent: how many stops have a time, and their total in seconds.
     pub durations: BTreeMap<String, (u64, f64)>,
     names: Names,
 }

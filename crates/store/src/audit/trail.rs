@@ -1,4 +1,4 @@
-//! The paths of a trail: its files, its lock, what is kept outside the project, and where `audit reset` moves it.
+//! The paths of a trail: its files, its lock, the files outside the project, and the new name that `audit reset` gives it.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -50,16 +50,16 @@ pub struct Trail {
     pub(super) budget: Budget,
 }
 
-/// What is kept of a trail outside the project, where agents may not write.
+/// The files of a trail outside the project, where agents may not write.
 #[derive(Clone, Debug)]
 pub(super) struct ExternalPaths {
-    /// The file of its end.
+    /// The file with the anchor, the end of the trail.
     pub(super) end: PathBuf,
     /// The folder of queued records.
     pub(super) pending: PathBuf,
     /// The folder of the pointers to the records that prove phases.
     pub(super) runs: PathBuf,
-    /// The folder of what was sent where.
+    /// The folder with the state of each export.
     pub(super) exports: PathBuf,
 }
 
@@ -97,7 +97,7 @@ impl Trail {
         Trail { budget: budget.clone(), ..self }
     }
 
-    /// What is kept of the trail outside the project, and where.
+    /// The files and folders outside the project, each with its purpose.
     pub fn kept_outside(&self) -> Vec<(&'static str, &Path)> {
         let Some(ExternalPaths { end, pending, runs, exports }) = &self.outside else { return Vec::new() };
         vec![
@@ -108,7 +108,7 @@ impl Trail {
         ]
     }
 
-    /// Where exporters keep how far they are; none without a home.
+    /// The folder in which exporters store their positions; none without a home.
     pub fn exports(&self) -> Option<&Path> {
         self.outside.as_ref().map(|outside| outside.exports.as_path())
     }
@@ -141,7 +141,7 @@ impl Trail {
         self.folder.join(file_name(number))
     }
 
-    /// Some of the names in the folder that are not of the trail, and how many there are. (An older version had its lock
+    /// Some of the names in the folder that do not belong to the trail, and how many there are. (An older version had its lock
     /// there.)
     pub(super) fn foreign_files(&self, max: usize) -> io::Result<(BTreeSet<String>, usize)> {
         let (mut names, mut count) = (BTreeSet::new(), 0);
@@ -171,7 +171,7 @@ impl Trail {
     }
 }
 
-/// How long another process may hold the lock; then the record is queued.
+/// How long another process may hold the lock before the record is queued.
 pub(super) const LOCK_WAIT: Duration = Duration::from_secs(1);
 
 /// The start of the name that a trail is moved to.
@@ -180,7 +180,7 @@ pub(super) const ARCHIVE: &str = "audit-until-";
 /// The file that has the truncated records of killed processes.
 pub(super) const TRUNCATED: &str = "truncated.txt";
 
-/// The mark of a record that was written without a copy of the end outside the project.
+/// The mark of a record that was written without an anchor outside the project.
 pub(super) const UNANCHORED: &str = ",\"unanchored\":true";
 
 pub(super) fn name_of(path: &Path) -> Option<&str> {

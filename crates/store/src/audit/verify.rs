@@ -1,4 +1,4 @@
-//! Checks the whole trail, and names the first record that is not as it was written, with the reason.
+//! Checks the whole trail, and names the first wrong record with the reason.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -9,16 +9,16 @@ use super::lines::Lines;
 use super::trail::{TRUNCATED, Trail, UNANCHORED};
 use conclaude_core::text::clean_line;
 
-/// How many warnings there are of one kind.
+/// The limit on warnings of one kind.
 const MAX_WARNINGS: usize = 10;
 
 /// The result of the check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// How many records are in order, up to the first that is not.
+    /// The number of valid records before the first invalid one.
     pub good: u64,
     pub problem: Option<String>,
-    /// What could not be checked.
+    /// Parts that could not be checked.
     pub warnings: Vec<String>,
     /// Further facts, which are not problems.
     pub notes: Vec<String>,
@@ -43,7 +43,7 @@ pub fn verify(trail: &Trail) -> io::Result<Verdict> {
                 return Ok(check.verdict);
             }
         }
-        // Another one may have been started while we read.
+        // Another file may have been started while we read.
         let last = files.last().copied();
         files = trail.files()?.into_iter().filter(|number| Some(*number) > last).collect();
     }
@@ -125,7 +125,7 @@ impl Trail {
     /// An error for a record after the anchor, or for one whose hash differs from it.
     pub(super) fn is_beyond(&self, end: &mut Option<Anchor>, chain: &Chain) -> Result<(), ChainError> {
         if end.as_ref().is_some_and(|end| chain.seq > end.max_seq()) {
-            // It may have been written since.
+            // It may have been written after the anchor was read.
             *end = self.read_anchor().or(end.take());
         }
         let Some(end) = end else { return Ok(()) };
@@ -148,7 +148,7 @@ impl Trail {
     }
 }
 
-/// A warning for each file that is not of the trail.
+/// A warning for each file that does not belong to the trail.
 fn foreign_files((names, count): &(BTreeSet<String>, usize)) -> Vec<String> {
     let warning = |name: &String| {
         let name = clean_line(name);

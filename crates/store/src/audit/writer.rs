@@ -11,7 +11,7 @@ use super::trail::{Trail, UNANCHORED, file_name};
 use conclaude_os::log;
 
 impl Trail {
-    /// The record that the next one follows, whatever state the files are in.
+    /// The record that the next one follows, even if files are missing or changed.
     pub(super) fn last_position(&self) -> RecordPosition {
         match Writer::open(self) {
             Ok(writer) => writer.last,
@@ -41,14 +41,14 @@ fn start() -> RecordPosition {
     RecordPosition { seq: 0, hash: GENESIS.to_owned(), file: None }
 }
 
-/// The trail, open for more. Only under its lock.
+/// The trail, open for appending. Only under its lock.
 pub(super) struct Writer<'a> {
     trail: &'a Trail,
     tail: Option<Tail>,
     last: RecordPosition,
-    /// There is a copy of the end outside the project.
+    /// Whether there is an anchor outside the project.
     is_kept: bool,
-    /// There are records before, and no copy of their end.
+    /// Whether there are earlier records without an anchor.
     is_unanchored: bool,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Writer<'a> {
         Some(&self.last).filter(|last| last.seq > 0)
     }
 
-    /// Continues the chain after the anchor, whatever else is in the project.
+    /// Continues the chain after the anchor, even if files in the project are missing or changed.
     fn after_anchor(trail: &'a Trail, end: Anchor) -> io::Result<Writer<'a>> {
         let name = end.next.as_ref().or(Some(&end.last)).and_then(|record| record.file.clone());
         let mut tail = match name {
@@ -178,7 +178,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Notes outside the project what is about to be written. Anybody may write in the project.
+    /// Writes the new end into the anchor before the records are written, because anybody may write in the project.
     fn announce(&self, next: &RecordPosition, lines: &[ChainedLine], tail: &Tail) -> io::Result<()> {
         let intent = Anchor { last: self.last.clone(), next: Some(next.clone()) };
         if let Err(error) = self.trail.keep_anchor(&intent) {
@@ -210,7 +210,7 @@ struct ChainedLine {
     text: String,
     seq: u64,
     hash: String,
-    /// Where it starts in what is written with it.
+    /// Its start within the text of one write.
     offset: u64,
 }
 
@@ -223,7 +223,7 @@ impl ChainedLine {
     }
 }
 
-/// The text of an object, open for more fields.
+/// The text of an object without its closing brace, so that fields can be added.
 fn open(object: &str) -> &str {
     object.strip_suffix('}').unwrap_or(object)
 }

@@ -1,4 +1,4 @@
-//! The attributes of a span or a log. If Claude Code's own telemetry has a name for something, the name here is the same, so
+//! The attributes of a span or a log. If Claude Code's own telemetry has an attribute for something, ours has the same name, so
 //! that one query finds both.
 
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::audit::fields::{list, text};
 use conclaude_core::event::EventKind;
 
-/// The fields of a record that have a name of their own, with all names that they are found by.
+/// Fields of a record with names of their own: an attribute for each name.
 const NAMED: &[(&str, &[&str])] = &[
     ("session", &["session.id"]),
     ("agent_id", &["agent_id", "gen_ai.agent.id"]),
@@ -21,7 +21,7 @@ const OF_TOOL: &[(&str, &[&str])] = &[
     ("command", &["conclaude.tool.command"]),
 ];
 
-/// Fields that a span or log has in another place, or that mean nothing outside the trail.
+/// Fields that a span or log has elsewhere, or that have no meaning outside the trail.
 const LEFT_OUT: &[&str] = &["time", "started", "traceparent", "prev", "queued"];
 
 /// All single values of a record. Lists become spans, events and the body of a log.
@@ -55,7 +55,7 @@ pub(super) fn of_record(record: &Value) -> Vec<Value> {
     all
 }
 
-/// What the agent was doing, in the words of OpenTelemetry's conventions.
+/// The operation of the agent, as OpenTelemetry's conventions name it.
 fn operation(record: &Value) -> Option<&'static str> {
     if record.get("tool").is_some() {
         return Some("execute_tool");
@@ -73,7 +73,7 @@ fn array(key: &str, values: Vec<Value>) -> Value {
     json!({ "key": key, "value": { "arrayValue": { "values": values } } })
 }
 
-/// The rules that decided, what each matched and its message: lists of the same length, in the same order.
+/// The rules that decided, with the values that they matched and their messages: lists of the same length, in the same order.
 fn why(record: &Value) -> Vec<Value> {
     let reasons: Vec<&Value> = reasons(record);
     if reasons.is_empty() {
@@ -107,7 +107,7 @@ pub(super) fn reasons(record: &Value) -> Vec<&Value> {
 /// The message to the agent or the user: the advice of a finding, or the config's message about a failed command.
 pub(super) fn message(reason: &Value) -> &str {
     let message = text(reason, "fix").or_else(|| text(reason, "message"));
-    // The message of a guard's rule is all that was found.
+    // The finding of a guard is the message of its rule.
     message.or_else(|| text(reason, "code").and_then(|_| text(reason, "what"))).unwrap_or_default()
 }
 
@@ -130,7 +130,7 @@ pub(super) fn of_object(prefix: &str, object: &Value) -> Vec<Value> {
     let mut all = Vec::new();
     for (name, value) in object.as_object().into_iter().flatten() {
         match value {
-            // The rule that it came from: its key, file and line.
+            // The source of the finding: the key, file and line of the rule.
             Value::Object(_) if name == "rule" => all.extend(of_object(&format!("{prefix}.rule"), value)),
             value => all.extend(attribute(&format!("{prefix}.{name}"), value)),
         }
@@ -143,7 +143,7 @@ pub(super) fn attribute(key: &str, value: &Value) -> Option<Value> {
     let value = match value {
         Value::String(text) => json!({ "stringValue": text }),
         Value::Bool(is) => json!({ "boolValue": is }),
-        // JSON has no numbers of 64 bits that every reader understands.
+        // Not every JSON reader understands numbers of 64 bits.
         Value::Number(number) if !number.is_f64() => json!({ "intValue": number.to_string() }),
         Value::Number(number) => json!({ "doubleValue": number }),
         Value::Null | Value::Array(_) | Value::Object(_) => return None,

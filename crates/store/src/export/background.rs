@@ -1,4 +1,4 @@
-//! Sending after a hook has answered, by another process: a hook never waits for the network.
+//! Exports in the background: a hook never waits for the network, so another process sends after the hook has answered.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,28 +13,28 @@ use conclaude_core::config::Signal;
 use conclaude_core::dialect::claude::variables;
 use conclaude_os::{log, process};
 
-/// The option of `audit export` that makes it the other process.
+/// The option of `audit export` for the background process.
 pub const OPTION: &str = "--background";
 
-/// With it, files that the user does not trust say nothing of where records go, as for the hook that starts the process.
+/// With this option, only files that the user trusts name the collector, as in the hook that starts the process.
 pub const ONLY_TRUSTED: &str = "--only-trusted";
 
-/// How long that process may take, and how long it waits for more records before it starts.
+/// The time limit of that process, and how long it waits for more records before it starts.
 pub const LIMIT: Duration = Duration::from_secs(60);
 pub const GATHER: Duration = Duration::from_millis(500);
 
-/// There is a record that an endpoint does not have: the project, and where to send it; without headers.
+/// An endpoint lacks a record: the project, and the endpoint without its headers.
 pub struct PendingExport {
     root: PathBuf,
     target: Target,
-    /// The environment is another one than when the config could not be used with it.
+    /// Whether the environment may have changed since the config could not be used.
     is_new: bool,
     /// Only files that the user trusts count.
     only_trusted: bool,
 }
 
 impl PendingExport {
-    /// In a new session what was missing in the environment may be there.
+    /// A new session may have variables that were missing before.
     #[must_use]
     pub fn new(root: &Path, endpoint: &str, signals: Vec<Signal>, is_new: bool) -> PendingExport {
         let target = Target::bare(endpoint.to_owned(), signals);
@@ -47,7 +47,7 @@ impl PendingExport {
         PendingExport { only_trusted, ..self }
     }
 
-    /// Starts the process, if nobody sends already, and the endpoint did not fail a moment ago.
+    /// Starts the process, unless another one is sending or the endpoint has just failed.
     pub fn start(self) {
         let PendingExport { root, target, is_new, only_trusted } = self;
         let trail = Trail::of(&root, None);
@@ -56,7 +56,7 @@ impl PendingExport {
             let is_due = target.signals.iter().any(|signal| state.is_due(*signal, now, is_new));
             is_due && matches!(file.lock(Duration::ZERO), Ok(Some(_)))
         };
-        // The process that sends looks for more when it is done: what was recorded before this check is sent.
+        // Before it ends, the sending process looks for new records: it sends those from before this check.
         if !StateFile::of(&trail, &target).is_ok_and(|file| is_free(&file)) {
             return;
         }

@@ -36,7 +36,7 @@ const COLUMNS: [&str; 26] = [
     "doubt",
 ];
 
-/// What makes a spreadsheet take a cell for a formula.
+/// The characters with which a formula of a spreadsheet starts.
 const FORMULA: [char; 4] = ['=', '+', '-', '@'];
 
 pub struct Csv;
@@ -61,14 +61,14 @@ fn cell(column: &str, entry: &TrailEntry) -> String {
     let said = |value: &Value, name: &str| text(value, name).unwrap_or_default().to_owned();
     let joined = |parts: Vec<String>| parts.join("; ");
     match column {
-        // A number of ours, not a text that somebody wrote.
+        // The number is ours: it is never a text of somebody else.
         "seq" => record.get("seq").and_then(Value::as_u64).map(|seq| seq.to_string()).unwrap_or_default(),
         "findings" => plain(&joined(
             list(record, "findings")
                 .map(|one| format!("{}: {}", said(one, "code"), said(one, "what")))
                 .collect(),
         )),
-        // One for each rule that decided.
+        // One value for each rule that decided.
         "rule" => plain(&of_reasons(record, |reason| rule_part(reason, "key"))),
         "rule_pattern" => plain(&of_reasons(record, |reason| rule_part(reason, "pattern"))),
         "rule_file" => plain(&of_reasons(record, |reason| rule_part(reason, "file"))),

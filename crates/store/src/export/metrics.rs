@@ -1,5 +1,5 @@
-//! Records as metrics: how many decisions, and how long hooks and commands took. Each minute has its own points, which say what is
-//! new since the points before them (delta), so that nothing is kept between two requests but a time.
+//! Records as metrics: the number of decisions, and the durations of hooks and commands. Each minute has its own points, which
+//! count what is new since the previous points (delta). So only a time is kept between two requests.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::audit::fields::{list, text};
 const BOUNDS: [f64; 16] =
     [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0];
 
-/// The number of OpenTelemetry for points that say what is new.
+/// OpenTelemetry's number for points that count only new values.
 const DELTA: u8 = 1;
 
 /// Patterns can be long, and labels are stored with every point.
@@ -148,8 +148,8 @@ impl Points {
         window.points.entry((metric, labels)).or_insert(none)
     }
 
-    /// The metrics, and the time up to which they count. Each point starts where the one before it ended, as those who add them up
-    /// expect.
+    /// The metrics, and the time up to which they count. Each point starts at the end of the previous one, as collectors that add
+    /// them up expect.
     pub(super) fn metrics(self, mut until: Option<Timestamp>) -> (Vec<Value>, Option<Timestamp>) {
         let mut points: BTreeMap<Metric, Vec<Value>> = BTreeMap::new();
         for window in self.0.into_values() {

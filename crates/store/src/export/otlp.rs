@@ -23,7 +23,7 @@ pub(super) fn items(signal: Signal, entry: &TrailEntry) -> Vec<Value> {
     }
 }
 
-/// The body of a request with these.
+/// The body of a request with these items.
 pub(super) fn request_body(signal: Signal, resource: &Value, items: &[Value]) -> String {
     let scope = json!({ "name": "conclaude", "version": env!("CARGO_PKG_VERSION") });
     let (all, of_scope, list) = match signal {
@@ -48,7 +48,7 @@ pub(super) fn rejected(signal: Signal, answer: &str) -> (u64, Option<String>) {
         Signal::Traces => "rejectedSpans",
         Signal::Metrics => "rejectedDataPoints",
     });
-    // Protobuf's JSON has it as a text, but some collectors write a number.
+    // Protobuf's JSON has the count as a text, but some collectors write a number.
     let count = count.and_then(|count| count.as_u64().or_else(|| count.as_str()?.parse().ok()));
     let said = partial.get("errorMessage").and_then(Value::as_str).filter(|text| !text.is_empty());
     (count.unwrap_or(0), said.map(str::to_owned))
@@ -101,7 +101,7 @@ fn host() -> Option<String> {
 /// Longer lines are cut in the middle, in characters.
 const MAX_BODY: usize = 4_000;
 
-/// Number and text of OpenTelemetry.
+/// OpenTelemetry's severity, as number and text.
 const INFO: (u8, &str) = (9, "INFO");
 const WARN: (u8, &str) = (13, "WARN");
 const ERROR: (u8, &str) = (17, "ERROR");

@@ -1,4 +1,5 @@
-//! Where records are sent, and one request to a collector, which is retried while that may help and there is time.
+//! The destination of records, and one request to a collector. The request is repeated as long as that may help and there is
+//! time.
 
 use std::time::{Duration, Instant};
 
@@ -13,15 +14,15 @@ use conclaude_os::http::{self, HttpAnswer};
 use conclaude_os::process;
 use shell_effects::percent_decoded;
 
-/// No request takes longer, and none is cut so short that it cannot succeed.
+/// The limit of one request. None is cut so short that it cannot succeed.
 const MAX_TIMEOUT: Duration = Duration::from_secs(10);
 const MIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Between attempts: doubled each time, up to the second.
+/// The pause between attempts: it is doubled each time, up to `MAX_PAUSE`.
 const MIN_PAUSE: Duration = Duration::from_millis(500);
 const MAX_PAUSE: Duration = Duration::from_secs(8);
 
-/// How much of an answer is shown, in characters.
+/// The limit on the shown part of an answer, in characters.
 const MAX_SHOWN: usize = 300;
 
 /// Why records were not accepted.
@@ -36,7 +37,7 @@ pub struct SendError {
     pub(super) is_too_large: bool,
 }
 
-/// Sends a request; the answer of a collector that accepted it.
+/// Sends a request, and returns the answer of a collector that accepted it.
 pub(super) fn send(
     target: &Target,
     signal: Signal,
@@ -72,11 +73,11 @@ fn next_pause(error: &SendError, attempts: u32, left: Duration) -> Option<Durati
         return if asked <= left { Some(asked) } else { None };
     }
     let doubled = MIN_PAUSE.saturating_mul(1 << attempts.saturating_sub(1).min(10));
-    // The last pause is shorter, so that the last attempt is made when the time is over, and not before.
+    // The last pause is shorter, so that the last attempt is made right at the deadline.
     Some(doubled.min(MAX_PAUSE).min(left))
 }
 
-/// Sleeps; false if a signal asked us to stop meanwhile.
+/// Sleeps. Returns `false` if a signal asked us to stop meanwhile.
 pub fn sleep(wait: Duration) -> bool {
     let end = Instant::now() + wait;
     loop {
@@ -184,11 +185,11 @@ pub enum VariableError {
 
 /// An endpoint and the headers for it. It is not printable, since headers contain secrets.
 pub struct Target {
-    /// The URL that the paths of the signals are added to.
+    /// The URL before the paths of the signals.
     pub base: String,
     pub headers: Vec<(String, String)>,
     pub signals: Vec<Signal>,
-    /// Attributes of the resource besides our own.
+    /// Attributes of the resource in addition to our own.
     pub resource: Vec<(String, String)>,
     /// Whether the output of failed commands is sent too.
     pub has_output: bool,
@@ -245,7 +246,7 @@ impl Target {
         target.with_resource(config, variables)
     }
 
-    /// The same endpoint where its headers are not needed, or not known.
+    /// The same endpoint without headers, for callers that do not need them or do not know them.
     pub fn without_headers(config: &TelemetryConfig) -> Option<Target> {
         let base = config.endpoint.as_ref()?.as_str().to_owned();
         Some(Target::bare(base, config.signals()))

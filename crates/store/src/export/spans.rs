@@ -18,7 +18,7 @@ const SAMPLED: u8 = 1;
 const INTERNAL: u8 = 1;
 const ERROR: u8 = 2;
 
-/// Where a record is in a trace.
+/// The position of a record in a trace.
 pub(super) struct SpanContext {
     pub(super) trace: String,
     pub(super) span: String,
@@ -59,7 +59,7 @@ pub(super) fn of_entry(entry: &TrailEntry) -> Vec<Value> {
         .enumerate()
         .filter_map(|(n, command)| of_command(command, n, entry))
         .collect();
-    // Times of different precision must not make a command outlive its decision.
+    // Times have different precisions. A command must not end after its decision.
     let ended = commands.iter().map(|command| command.ended).chain([recorded, started]).max();
     let ended = ended.unwrap_or(recorded);
     let mut attributes = of_record(record);
@@ -105,7 +105,7 @@ fn of_command(command: &Value, number: usize, entry: &TrailEntry) -> Option<Span
     })
 }
 
-/// The name of its program: names of spans and labels must be few, and command lines are many.
+/// The name of the command's program. Names of spans and labels must have few values, and command lines have many.
 pub(super) fn command_name(script: &str) -> Option<&str> {
     let program = script.split_whitespace().next().and_then(|word| word.rsplit('/').next())?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+');
@@ -159,7 +159,7 @@ pub(super) fn time(value: &Value, name: &str) -> Option<Timestamp> {
     text(value, name)?.parse().ok().filter(|time: &Timestamp| time.as_nanosecond() >= 0)
 }
 
-/// A text, since JSON has no such numbers.
+/// As text, because JSON has no such large numbers.
 pub(super) fn nanoseconds(time: Timestamp) -> String {
     time.as_nanosecond().to_string()
 }

@@ -1,4 +1,4 @@
-//! How far a project's trail was sent to an endpoint, and with what result: one file per endpoint in the user's state.
+//! How much of a project's trail was sent to an endpoint, and with what result: one file per endpoint in the user's state.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,7 +27,7 @@ const MAX_USAGE_BYTES: u64 = 16 << 20;
 const MIN_PAUSE: SignedDuration = SignedDuration::from_secs(30);
 const MAX_PAUSE: SignedDuration = SignedDuration::from_mins(15);
 
-/// A collector cannot ask for more.
+/// The longest pause that a collector can ask for.
 const MAX_RETRY_AFTER: SignedDuration = SignedDuration::from_hours(1);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,19 +35,19 @@ const MAX_RETRY_AFTER: SignedDuration = SignedDuration::from_hours(1);
 pub struct ExportState {
     pub endpoint: String,
     pub(super) positions: BTreeMap<Signal, Mark>,
-    /// The time of the newest point of metrics of records.
+    /// The time of the newest metric point of records.
     #[serde(skip_serializing_if = "Option::is_none")]
     counted_until: Option<String>,
     /// The failures of each signal: signals may go to different parts of a collector.
     failures: BTreeMap<Signal, ExportFailure>,
 }
 
-/// What went wrong since the last success.
+/// The failures since the last success.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ExportFailure {
     pub what: String,
-    /// Waiting does not help.
+    /// Whether another attempt would fail as well.
     pub is_permanent: bool,
     /// No request was sent: the config cannot be used in that environment.
     pub by_config: bool,
@@ -100,12 +100,12 @@ impl ExportState {
         self.failures.insert(signal, failure);
     }
 
-    /// How long the collector asked to wait, from now on.
+    /// How long the collector still wants us to wait.
     pub(super) fn asked_to_wait(&self, signal: Signal, now: Timestamp) -> Option<SignedDuration> {
         self.failures.get(&signal)?.asked_to_wait(now)
     }
 
-    /// Whether to try this in the background. A new session may have a variable that was missing before.
+    /// Whether an attempt in the background is due. A new session may have a variable that was missing before.
     pub(super) fn is_due(&self, signal: Signal, now: Timestamp, is_new_session: bool) -> bool {
         let is_due = |failure: &ExportFailure| (is_new_session && failure.by_config) || failure.is_due(now);
         self.failures.get(&signal).is_none_or(is_due)

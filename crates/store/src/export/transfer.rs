@@ -24,7 +24,7 @@ use conclaude_os::process;
 const MAX_RECORDS: usize = 500;
 const MAX_BYTES: usize = 800_000;
 
-/// How long one signal is retried after another was refused.
+/// How long a signal is retried if another one was refused before.
 const SHORT_RETRY: Duration = Duration::from_secs(5);
 
 /// One project and one endpoint.
@@ -36,10 +36,10 @@ pub struct Transfer<'a> {
     file: StateFile,
     filter: Filter,
     retry_for: Duration,
-    /// When to stop between two requests.
+    /// The deadline, which is checked between two requests.
     until: Option<Instant>,
     max_records: usize,
-    /// Nobody else sends to this endpoint meanwhile.
+    /// Prevents other processes from sending to this endpoint.
     _lock: File,
 }
 
@@ -48,7 +48,7 @@ pub struct Transfer<'a> {
 pub struct TransferReport {
     pub sent: BTreeMap<Signal, SendCounts>,
     pub refused: Vec<(Signal, SendError)>,
-    /// What else the user should know.
+    /// Further information for the user.
     pub notes: Vec<String>,
 }
 
@@ -84,7 +84,7 @@ impl<'a> Transfer<'a> {
         }))
     }
 
-    /// The user's own prices, for what tokens cost.
+    /// Sets the user's own prices, for the cost of tokens.
     pub fn prices(self, prices: PriceTable) -> Self {
         Transfer { prices, ..self }
     }
@@ -97,7 +97,7 @@ impl<'a> Transfer<'a> {
         Transfer { until: Some(until), ..self }
     }
 
-    /// Sends all that is there, and calls back after each request that was accepted.
+    /// Sends all records that are there, and calls back after each accepted request.
     ///
     /// # Errors
     /// When the trail cannot be read, or the position not be noted.
@@ -139,13 +139,13 @@ impl<'a> Transfer<'a> {
         Ok(report)
     }
 
-    /// How long to retry. If one signal was refused until the end, the user does not wait as long for the next one.
+    /// How long to retry. If one signal was refused until the end, the user waits less for the next one.
     fn patience(&self, report: &TransferReport) -> Duration {
         let was_retried = report.refused.iter().any(|(_, refused)| refused.is_transient);
         if was_retried { self.retry_for.min(SHORT_RETRY) } else { self.retry_for }
     }
 
-    /// A collector that asked to wait is not called before, also by the next process.
+    /// A collector that asked for a pause is not called before, not even by the next process.
     fn wait_if_asked(&self, signal: Signal, state: &ExportState) -> Result<(), SendError> {
         let Some(left) = state.asked_to_wait(signal, Timestamp::now()) else { return Ok(()) };
         let left_for = Duration::try_from(left).unwrap_or_default();
@@ -219,7 +219,7 @@ impl<'a> Transfer<'a> {
         Ok(Ok(()))
     }
 
-    /// How much of an accepted request was rejected, and what to say about it.
+    /// How many items of an accepted request were rejected, and the message about it.
     fn rejection(&self, signal: Signal, answer: &str) -> (u64, Option<String>) {
         let (rejected, said) = otlp::rejected(signal, answer);
         if rejected == 0 && said.is_none() {
@@ -229,7 +229,7 @@ impl<'a> Transfer<'a> {
         (rejected, Some(format!("{}: {rejected} rejected: {said}", self.target.url(signal))))
     }
 
-    /// Counts what was accepted; all of it until now.
+    /// Adds the accepted items to the report.
     fn accepted(
         &self,
         signal: Signal,
@@ -330,13 +330,13 @@ impl<'a> Transfer<'a> {
     }
 }
 
-/// What is sent in one request.
+/// The content of one request.
 struct ExportBatch {
     items: Vec<Value>,
     records: usize,
     from: Mark,
     to: Mark,
-    /// The trail has no more at this moment.
+    /// Whether the trail has no further records now.
     is_last: bool,
     /// The time of its newest point of metrics.
     counted_until: Option<Timestamp>,

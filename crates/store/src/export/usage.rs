@@ -1,4 +1,4 @@
-//! Tokens of answers as metrics. They are in Claude Code's transcripts, not in the trail, so each file is read on from where the last
+//! Tokens of answers as metrics. They are in Claude Code's transcripts, not in the trail. Each file is read from where the last
 //! request stopped.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -17,17 +17,17 @@ use conclaude_core::config::PriceTable;
 use conclaude_core::dialect::claude::transcript::{AnswerUsage, TranscriptEntry};
 use conclaude_core::prices::{self, Tokens};
 
-/// The first request counts what is not older than this: the session that it is part of.
+/// The first request counts only answers that are newer than this: those of the current session.
 const FIRST: SignedDuration = SignedDuration::from_hours(24);
 
-/// Answers whose lines may not all be written yet, or which a resumed session repeats.
+/// The number of stored answers. Some lines of them may be missing yet, and a resumed session repeats them.
 const MAX_ANSWERS: usize = 1_000;
 
-/// How far the transcripts were read.
+/// The position in each transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct UsageState {
-    /// Older answers do not count.
+    /// The time of the oldest answer that counts.
     since: Option<String>,
     /// The time of the newest point.
     until: Option<String>,
@@ -37,12 +37,12 @@ pub(super) struct UsageState {
     answers: VecDeque<(u64, [u64; 5])>,
 }
 
-/// Whose tokens are counted, and at which prices.
+/// The project whose tokens are counted, and the prices.
 pub(super) struct UsageScope<'a> {
     pub(super) claude: &'a Path,
     pub(super) root: &'a Path,
     pub(super) prices: &'a PriceTable,
-    /// When to stop between two files.
+    /// The deadline, which is checked between two files.
     pub(super) stop: Option<Instant>,
 }
 
@@ -56,7 +56,7 @@ impl UsageState {
         self.until = Some(time.to_string());
     }
 
-    /// Counts what is new in the transcripts of the project.
+    /// Counts the new tokens in the transcripts of the project.
     pub(super) fn collect(&mut self, scope: &UsageScope<'_>) -> Points {
         let (now, mut points) = (Timestamp::now(), Points::default());
         let first = || now.checked_sub(FIRST).unwrap_or(Timestamp::MIN);
@@ -141,7 +141,8 @@ impl Counter<'_> {
         }
     }
 
-    /// The lines of one answer repeat its tokens, and the largest numbers are the final ones: what is more than before counts.
+    /// The lines of one answer repeat its tokens, and the largest numbers are the final ones. Only the difference to the stored
+    /// numbers counts.
     fn count(&mut self, id: Option<u64>, model: &str, tokens: Tokens) {
         let all = [tokens.input, tokens.output, tokens.cache_read, tokens.cache_write, tokens.cache_write_1h];
         let mut counted = [0; 5];
@@ -157,7 +158,7 @@ impl Counter<'_> {
         new.iter_mut().zip(counted).for_each(|(new, counted)| *new = new.saturating_sub(counted));
         let [input, output, cache_read, cache_write, cache_write_1h] = new;
         let none = Tokens::default();
-        // The names of Claude Code's own metric.
+        // The names of the token types in Claude Code's own metric.
         let types = [
             ("input", input, Tokens { input, ..none }),
             ("output", output, Tokens { output, ..none }),

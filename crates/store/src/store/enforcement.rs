@@ -1,4 +1,5 @@
-//! What `conclaude install --enforce` has written into a settings file, kept outside the project: only that is ours to change.
+//! The entries that `conclaude install --enforce` has written into a settings file. The record is kept outside the project: we
+//! may change only these entries.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,17 +16,17 @@ const MAX_BYTES: u64 = 32 << 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnforcementRecord {
     pub settings: PathBuf,
-    /// The file as it was before. None if there was none.
+    /// The original file. None if there was none.
     pub original: Option<String>,
     pub entries: Vec<SettingsEntry>,
     /// The keys of objects and lists that were made for them.
     pub created: Vec<Vec<String>>,
-    /// How many files match a rule and could not be listed.
+    /// The number of files that match a rule and could not be listed.
     #[serde(default)]
     pub unlisted: usize,
 }
 
-/// Where the record of a settings file is kept, if there is one. None without a home.
+/// The path of the record for a settings file. None without a home.
 #[must_use]
 pub fn record_path(settings: &Path) -> Option<PathBuf> {
     let real = settings.parent().and_then(|folder| folder.canonicalize().ok());

@@ -1,5 +1,5 @@
 //! Messages of subagents' events. Claude Code does not show them there, so they are pending until the next event of the main
-//! thread whose messages it shows. The user and Claude may get a message at different events. It is removed when both have it.
+//! thread whose messages are shown. The user and Claude may get a message at different events. It is removed when both have it.
 
 use std::fs;
 use std::io;
@@ -131,8 +131,8 @@ fn read(path: &Path) -> Option<OutboxEntry> {
     Some(OutboxEntry { path: path.to_owned(), ..entry })
 }
 
-/// Notes who got which messages, and removes those that both have. It is called after the answer was written, so that a
-/// crash in between shows a message twice rather than never.
+/// Records who got which messages, and removes those that both have. Called after the answer was written: a crash in between
+/// shows a message twice rather than never.
 pub fn note(delivered: &[DeliveredMessage]) {
     for one in delivered {
         let entry = if is_entry(&one.path) { read(&one.path) } else { None };
@@ -153,7 +153,7 @@ pub fn note(delivered: &[DeliveredMessage]) {
     }
 }
 
-/// The texts, one below the other; none for no text.
+/// The texts, one per line. None if there is no text.
 #[must_use]
 pub fn text_of<'a>(entries: impl Iterator<Item = &'a OutboxEntry>) -> Option<String> {
     let texts: Vec<&str> = entries.map(|entry| entry.text.as_str()).collect();

@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 use super::{StoreError, hash, make_state_folder, user_state_folder};
 use conclaude_os::files;
 
-/// A session that never ends leaves its permits behind.
+/// A session may never end. Its permits expire after this time.
 const PERMIT_LIFETIME: Duration = Duration::from_hours(24);
 
-/// How often a permit lets its call through.
+/// How many calls a permit allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PermitScope {
     Once,
@@ -32,11 +32,11 @@ impl PermitScope {
     }
 }
 
-/// At which event of a call a permit is claimed.
+/// The event at which a permit is claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimedAt {
     Use,
-    /// Claude Code asks the user for permission. That follows the use of the tool, and is the same call.
+    /// Claude Code asks the user for permission. This event follows PreToolUse of the same call.
     PermissionRequest,
 }
 
@@ -45,13 +45,13 @@ pub enum ClaimedAt {
 pub struct PermittedCall<'a> {
     pub root: &'a Path,
     pub session: &'a str,
-    /// Where relative paths start, unless that is the root.
+    /// The start of relative paths, unless that is the root.
     pub cwd: Option<&'a str>,
     /// By [`input_hash`].
     pub input: &'a str,
 }
 
-/// What a permit says.
+/// The content of a permit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Permit {
     /// The record of the call that was not let through.
@@ -104,7 +104,7 @@ impl PermittedCall<'_> {
         files::write_atomically(&path, &serde_json::to_vec(permit)?)
     }
 
-    /// The permit that lets the call through, if there is one. One for one call is used up: of two calls at the same time only one
+    /// The permit for the call, if there is one. A permit for one call is then used up: of two simultaneous calls only one
     /// renames or removes the file.
     #[must_use]
     pub fn claim(&self, at: ClaimedAt) -> Option<Permit> {
@@ -139,7 +139,7 @@ impl PermittedCall<'_> {
         endings.iter().find_map(|ending| read(&self.path(ending)?))
     }
 
-    /// The call has run, so that no request of it is to come.
+    /// The call has run, so no request for it will follow.
     pub fn finish(&self) {
         if let Some(request) = self.path(REQUEST) {
             // Most calls have none.
@@ -148,7 +148,7 @@ impl PermittedCall<'_> {
     }
 }
 
-/// The endings of permits: for one call, for all of a session, and for the request of a call that was let through.
+/// The file extensions of permits: for one call, for the whole session, and for the request of a permitted call.
 const ONCE: &str = "once";
 const SESSION: &str = "session";
 const REQUEST: &str = "request";

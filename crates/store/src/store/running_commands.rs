@@ -1,5 +1,5 @@
-//! The commands that run at this moment, for `watch`. Each has a file, which is locked as long as the process lives that
-//! waits for the command. An unlocked file has no meaning and is used again.
+//! The commands that run at this moment, for `watch`. Each has a file, which stays locked while the process that waits for the
+//! command lives. An unlocked file has no meaning and is used again.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -75,7 +75,7 @@ fn write(root: &Path, running: &RunningCommand) -> io::Result<RunningMarker> {
     Err(StoreError::TooManyCommands(MAX_FILES).into())
 }
 
-/// What runs now in the project.
+/// The commands that run now in the project.
 pub fn all(root: &Path) -> Vec<RunningCommand> {
     let held = notes(root).into_iter().filter_map(|path| open(&path).ok()).filter(is_held);
     held.filter_map(|file| read(file).ok()).collect()

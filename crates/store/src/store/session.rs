@@ -1,5 +1,5 @@
-//! The state between events. Each session has a folder in `.conclaude/` at the project's root, with a file per agent. Names
-//! are hashes, so that no id can lead to another folder. What gates need to know about agents is kept outside the project.
+//! The state between events. Each session has a folder in `.conclaude/` at the project's root, with a file per agent. Names are
+//! hashes, so that no id can lead to another folder. The state that gates need about agents is kept outside the project.
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File};
@@ -23,7 +23,7 @@ const PROJECT_START: &str = "started-by-project";
 /// The folder of calls about which Claude got a message.
 const CALLS: &str = "explained";
 
-/// The reason for which a stop was blocked last.
+/// The file with the reason of the last block of a stop.
 const STOP_REASON: &str = "stop-reason";
 
 /// The folder of all sessions in the user's state.
@@ -40,21 +40,21 @@ const KEPT_WITHOUT_END: Duration = Duration::from_hours(30 * 24);
 #[serde(default)]
 struct AgentState {
     blocks: u32,
-    /// How many of them were already reported to the user as over.
+    /// How many of these blocks were already reported to the user as resolved.
     reported: u32,
     /// The checks that blocked it since then.
     checks: Vec<String>,
-    /// A timeout blocked it.
+    /// Whether a timeout has blocked it.
     timeout: bool,
-    /// A program that is missing blocked it.
+    /// Whether a missing program has blocked it.
     missing_program: bool,
-    /// The fields of a newer version, which are kept.
+    /// Fields of a newer version, which are preserved.
     #[serde(flatten)]
     other: serde_json::Map<String, serde_json::Value>,
 }
 
 impl AgentState {
-    /// Whether this has blocked the agent.
+    /// The flag for this obstacle: whether it has blocked the agent.
     fn obstacle(&mut self, obstacle: Obstacle) -> &mut bool {
         match obstacle {
             Obstacle::Timeout => &mut self.timeout,
@@ -109,19 +109,19 @@ impl Session {
         names.map(|name| Session::named(root, &name).read_only()).collect()
     }
 
-    /// How long its user may wait.
+    /// The limit for waiting on behalf of this session.
     #[must_use]
     pub fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// This session, but nothing is written.
+    /// This session, read-only.
     #[must_use]
     pub fn read_only(self) -> Session {
         Session { is_read_only: true, ..self }
     }
 
-    /// Counts a block of the agent, unless it has reached the limit, and remembers what blocked it.
+    /// Counts a block of the agent, unless it has reached the limit, and stores the cause.
     ///
     /// # Errors
     /// When the count cannot be read or written.
@@ -185,7 +185,7 @@ impl Session {
         }
     }
 
-    /// Remembers why a stop was blocked: some clients send the reason back as if it were a prompt of the user.
+    /// Stores why a stop was blocked: some clients send the reason back like a prompt of the user.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -253,7 +253,7 @@ impl Session {
         }
     }
 
-    /// Notes that a registration without `--if-trusted` was called at the start: Claude Code reads the project's settings.
+    /// Records that a registration without `--if-trusted` was called at the start: Claude Code reads the project's settings.
     pub fn note_project_start(&self) {
         if self.is_read_only {
             return;
@@ -265,7 +265,7 @@ impl Session {
         }
     }
 
-    /// Whether something is done about a call for the first time in this session. It is, where that cannot be remembered.
+    /// Whether a call is handled for the first time in this session. Also true if that cannot be stored.
     #[must_use]
     pub fn is_first_of(&self, call: &str) -> bool {
         let Some(outside) = &self.outside else { return true };
@@ -361,8 +361,8 @@ fn read_state(path: &Path) -> io::Result<AgentState> {
 const MAX_SAVED_BYTES: u64 = 64 << 20;
 
 impl Session {
-    /// Keeps a value about a gated agent outside the project, where neither an agent's tools nor `git clean -fdx` reach it.
-    /// Without a home folder it is kept in the project.
+    /// Stores a value about a gated agent outside the project, where neither an agent's tools nor `git clean -fdx` can reach it.
+    /// Without a home folder it is stored in the project.
     ///
     /// # Errors
     /// When it can be written neither outside the project nor in it.
@@ -393,7 +393,7 @@ impl Session {
         outside.or_else(|| self.read(name))
     }
 
-    /// Removes a kept value.
+    /// Removes a stored value.
     ///
     /// # Errors
     /// When it is still there.
@@ -410,7 +410,7 @@ impl Session {
         Ok(())
     }
 
-    /// The names of kept values that start with the prefix.
+    /// The names of stored values that start with the prefix.
     pub fn kept_names(&self, prefix: &str) -> BTreeSet<String> {
         let entries = self.readable().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -424,7 +424,7 @@ impl Session {
     }
 }
 
-/// The folders outside of projects in which something with this prefix is of the project with this root.
+/// The folders outside of projects that have such an entry for the project with this root.
 pub fn folders_of_project(root: &Path, prefix: &str) -> Vec<PathBuf> {
     let is_of_root = |path: &PathBuf| {
         let text = files::read_text(path, MAX_SAVED_BYTES).unwrap_or_default();

@@ -1,5 +1,6 @@
-//! What sessions have used, for their budgets. Each session has a file with what was counted of its transcripts and up to where, so that
-//! only new lines are read. One file has what each session used today. Both are kept outside of projects, where agents cannot write.
+//! The usage of sessions, for their budgets. Each session has a file with the counts of its transcripts and the positions up to
+//! which they were read, so that only new lines are read. Another file has the usage of each session today. Both are kept outside
+//! of projects, where agents cannot write.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -34,13 +35,13 @@ const MAX_BYTES: u64 = 16 << 20;
 /// In a unit test many threads take turns on a machine that may be busy.
 const LOCK_WAIT: Duration = Duration::from_secs(if cfg!(test) { 300 } else { 1 });
 
-/// How long the count of a session is kept that nothing was added to.
+/// How long the count of a session is kept after its last change.
 const RETENTION: Duration = Duration::from_hours(30 * 24);
 
-/// Part of a hash that is enough to tell the sessions of a day apart.
+/// This part of a hash is enough to distinguish the sessions of a day.
 const SHORT_HASH: usize = 16;
 
-/// What one session has used.
+/// The usage of one session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionSpending {
@@ -52,7 +53,7 @@ pub struct SessionSpending {
     pub marks: BTreeMap<String, Marks>,
     /// By how many percent the user has raised a limit, by its name.
     pub raised: BTreeMap<String, u32>,
-    /// The user was told that prices are not known.
+    /// Whether the user was told that prices are unknown.
     pub told_of_prices: bool,
     /// The start of the day whose tokens are counted separately.
     day: Option<i64>,
@@ -60,7 +61,7 @@ pub struct SessionSpending {
     looked: Option<i64>,
 }
 
-/// What is known of a subagent without its transcript.
+/// The known facts about a subagent, apart from its transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentSpending {
@@ -71,13 +72,13 @@ pub struct AgentSpending {
     pub calls: u64,
 }
 
-/// Tokens and what they cost.
+/// Tokens and their cost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UsedTokens {
     pub tokens: u64,
     pub cost: f64,
-    /// The models whose price is not known.
+    /// The models without a known price.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unpriced: Vec<String>,
 }
@@ -112,19 +113,19 @@ impl UsedTokens {
 }
 
 impl SessionSpending {
-    /// What the whole session has used.
+    /// The usage of the whole session.
     #[must_use]
     pub fn used(&self, own: &PriceTable) -> UsedTokens {
         self.sum(self.transcripts.values(), own, |model| model.all)
     }
 
-    /// What it has used today.
+    /// Its usage today.
     #[must_use]
     pub fn used_today(&self, own: &PriceTable) -> UsedTokens {
         self.sum(self.transcripts.values(), own, |model| model.today)
     }
 
-    /// What a subagent has used.
+    /// The usage of a subagent.
     #[must_use]
     pub fn used_by(&self, agent: &str, own: &PriceTable) -> UsedTokens {
         self.sum(self.transcripts.get(agent), own, |model| model.all)
@@ -143,7 +144,7 @@ impl SessionSpending {
         used
     }
 
-    /// Lines whose usage could not be read.
+    /// The number of lines whose usage could not be read.
     #[must_use]
     pub fn unread(&self) -> u64 {
         self.transcripts.values().map(|transcript| transcript.unread).sum()
@@ -203,19 +204,20 @@ impl SessionSpending {
         }
     }
 
-    /// What was reported and answered about a limit. The name includes the agent or the day, if the limit has one.
+    /// The marks of a limit: earlier reports and the user's answers. The name includes the agent or the day, if the limit has
+    /// one.
     pub fn marks(&mut self, name: &str) -> &mut Marks {
         self.marks.entry(name.to_owned()).or_default()
     }
 
-    /// Raises a limit for this session, and forgets what was reported about it.
+    /// Raises a limit for this session, and forgets earlier reports about it.
     pub fn raise(&mut self, limit: &str, percent: u32) {
         let raised = self.raised.entry(limit.to_owned()).or_default();
         *raised = raised.saturating_add(percent);
         self.marks.retain(|name, _| name != limit && !name.starts_with(&format!("{limit} ")));
     }
 
-    /// An amount of the config with what the user has added to it.
+    /// An amount of the config, including the user's raises.
     #[must_use]
     pub fn with_raise(&self, limit: &str, amount: f64) -> f64 {
         let percent = self.raised.get(limit).copied().unwrap_or_default();
@@ -233,7 +235,7 @@ fn agents_in(folder: &Path) -> Vec<(String, PathBuf)> {
     named.collect()
 }
 
-/// Whether a file may have been written to since this time. Some file systems keep times to two seconds only.
+/// Whether a file may have been written to since this time. Some file systems store times with a precision of two seconds.
 fn is_newer(path: &Path, than: Option<i64>) -> bool {
     let changed = path.metadata().and_then(|metadata| metadata.modified()).ok();
     let changed = changed.and_then(|time| Timestamp::try_from(time).ok()).map(Timestamp::as_millisecond);
@@ -279,7 +281,7 @@ impl SpendingFolder {
         known.unwrap_or_else(|| SessionSpending { session: session.to_owned(), ..SessionSpending::default() })
     }
 
-    /// What was used on the day of this time.
+    /// The usage on the day of this time.
     #[must_use]
     pub fn day(&self, now: Timestamp) -> DaySpending {
         match read::<DaySpending>(&self.day_path()) {
@@ -303,7 +305,7 @@ impl SpendingFolder {
         found
     }
 
-    /// Nobody else counts in this project until it is dropped.
+    /// Prevents other processes from counting in this project, until it is dropped.
     ///
     /// # Errors
     /// When the folder cannot be created, or another process has the lock for too long.
@@ -316,7 +318,7 @@ impl SpendingFolder {
         Ok(SpendingLock { folder: self, _lock: lock.ok_or(StoreError::Locked)? })
     }
 
-    /// Removes the counts of sessions to which nothing was added for a long time.
+    /// Removes the counts of sessions that have not changed for a long time.
     pub fn prune(&self) {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         for entry in entries {
@@ -337,7 +339,7 @@ pub struct SpendingLock<'a> {
 }
 
 impl SpendingLock<'_> {
-    /// Writes what has changed. If we die in between, the session enters its day again with its next count.
+    /// Writes the changes. If we are killed in between, the session enters its day again with its next count.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -348,7 +350,7 @@ impl SpendingLock<'_> {
         files::write_atomically(&self.folder.path_of(&session.session), &serde_json::to_vec(session)?)
     }
 
-    /// Adds to the day what a session has used. Returns the changed day.
+    /// Adds the usage of a session to the day. Returns the changed day.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -366,7 +368,7 @@ impl SpendingLock<'_> {
     }
 }
 
-/// The span of the day in which a line is counted as one of today.
+/// The period in which lines count as today's.
 type DaySpan = Option<Range<i64>>;
 
 fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Option<T> {

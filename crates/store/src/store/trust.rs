@@ -11,15 +11,15 @@ use conclaude_os::files;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrustStatus {
-    /// The user agreed to it as it is.
+    /// The user agreed to the current text.
     Trusted,
-    /// It was agreed to, and has changed since.
+    /// The user agreed to an earlier text.
     Changed,
     /// The user has never agreed to it.
     Unknown,
 }
 
-/// What was agreed to, kept outside the project.
+/// An agreement of the user, kept outside the project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreement {
     pub config: PathBuf,
@@ -37,7 +37,7 @@ fn own_path(config: &Path) -> PathBuf {
     folder.zip(config.file_name()).map_or_else(|| config.to_owned(), |(folder, name)| folder.join(name))
 }
 
-/// Where the agreement to a config is kept, if there is one.
+/// The path of the agreement to a config.
 pub fn agreement_path(config: &Path) -> Option<PathBuf> {
     Some(folder()?.join(format!("{}.json", store::hash(&own_path(config).to_string_lossy()))))
 }
@@ -69,7 +69,7 @@ pub fn grant(config: &Path, text: &str) -> io::Result<()> {
     files::write_atomically(&path, &serde_json::to_vec(&agreement)?)
 }
 
-/// Revokes the agreement; true if there was one.
+/// Revokes the agreement. Returns whether there was one.
 pub fn revoke(config: &Path) -> io::Result<bool> {
     let Some(path) = agreement_path(config) else { return Ok(false) };
     match std::fs::remove_file(path) {

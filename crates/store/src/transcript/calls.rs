@@ -25,21 +25,21 @@ pub struct AgentCall {
 pub enum CallLookup {
     Call(AgentCall),
     Nothing,
-    /// Nearer to the end than any call is a line that may be one and is too long to be read.
+    /// A line after the last readable call is too long to be read. It may be a call.
     TooLong,
-    /// Nearer to the end than any call is a line that is not JSON. It may hide a call.
+    /// A line after the last readable call is not JSON. It may hide a call.
     Malformed,
 }
 
-/// Finds the most recent Agent call with this id, or the most recent of all, reading from the end, however far back it is.
+/// Finds the most recent Agent call with this id, or the most recent of all. Reads from the end, as far back as necessary.
 ///
 /// # Errors
 /// When the file cannot be read.
 pub fn last_agent_call(path: &Path, id: Option<&str>) -> io::Result<CallLookup> {
     let mut lines = LinesFromEnd::open(path)?;
-    // After the last line break comes a line that Claude Code is in the middle of writing.
+    // After the last line break there may be a line that Claude Code is still writing.
     let mut unfinished = true;
-    // A file of one line that is not JSON will not become a transcript.
+    // A file with a single line that is not JSON is not a transcript.
     let mut only_junk = false;
     while let Some(line) = lines.next_line()? {
         let is_unfinished = std::mem::take(&mut unfinished);
@@ -69,10 +69,10 @@ pub fn last_agent_call(path: &Path, id: Option<&str>) -> io::Result<CallLookup> 
     Ok(if only_junk { CallLookup::Malformed } else { CallLookup::Nothing })
 }
 
-/// How far back from the end a transcript is checked for lines that are not JSON. Claude Code's have up to 100 MB.
+/// How far back from the end a transcript is searched for lines that are not JSON. Claude Code's have up to 100 MB.
 const MAX_CHECKED_BYTES: u64 = 256 << 20;
 
-/// Whether a line is not JSON, apart from the last one, which may be in the middle of being written.
+/// Whether a line is not JSON. The last line does not count, because it may still be being written.
 #[must_use]
 pub fn has_malformed_line(path: &Path) -> bool {
     let Ok(mut lines) = LinesFromEnd::open(path) else { return false };
@@ -94,8 +94,8 @@ pub fn has_malformed_line(path: &Path) -> bool {
     false
 }
 
-/// The most recent unanswered Agent call: its agent is at work. A call without an id is answered by any later message of the
-/// user's side.
+/// The most recent unanswered Agent call: its agent is working. A call without an id is answered by any later message with the
+/// role of the user.
 #[must_use]
 pub fn unanswered_call(path: &Path) -> Option<AgentCall> {
     let mut lines = LinesFromEnd::open(path).ok()?;
@@ -169,14 +169,14 @@ enum Input {
 
 /// The Agent calls on one line, in order: in Claude Code's form, as a plain message, or as a bare call.
 fn calls_in(line: &[u8]) -> serde_json::Result<Vec<AgentCall>> {
-    // Most lines are anything but a call: they are checked, not parsed.
+    // Most lines contain no call: they are checked, not parsed.
     if memchr::memmem::find(line, CALL).is_none() {
         return serde_json::from_slice::<IgnoredAny>(line).map(|_| Vec::new());
     }
     let Ok(line) = serde_json::from_slice::<CallLine>(line) else {
         return serde_json::from_slice::<IgnoredAny>(line).map(|_| Vec::new());
     };
-    // Other kinds of lines (snapshots of requests among them) repeat calls of long ago.
+    // Other kinds of lines, such as snapshots of requests, repeat old calls.
     if !matches!(line.kind.as_deref(), None | Some("assistant" | "message" | "tool_use")) {
         return Ok(Vec::new());
     }
@@ -207,7 +207,7 @@ fn agent_call(tool: &str, id: Option<String>, input: Input) -> Option<AgentCall>
     }
 }
 
-/// The Agent call with this id in the main transcript. Without an id, it is the most recent call if that is of this agent.
+/// The Agent call with this id in the main transcript. Without an id, the most recent call, if it is for this agent.
 #[must_use]
 pub fn call_of(path: &Path, id: Option<&str>, agent: Option<&str>) -> Option<AgentCall> {
     id.or(agent)?;

@@ -1,4 +1,4 @@
-//! What the tools of an agent changed, as far as its transcript shows: files that tools wrote, and what shell commands wrote.
+//! The changes by an agent's tools, as far as its transcript shows them: files that tools wrote, and writes of shell commands.
 
 use std::collections::HashSet;
 use std::io;
@@ -13,12 +13,12 @@ use conclaude_core::dialect::claude::tools::{self, ToolUse};
 use conclaude_core::dialect::claude::transcript::TranscriptLine;
 use conclaude_os::files;
 
-/// What a call of a tool changed.
+/// The change that a tool call made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ToolChange {
-    /// A file, as it was named.
+    /// A file, as the call names it.
     File(String),
-    /// What a shell command wrote, and the directory that it ran in, where that is known.
+    /// The writes of a shell command, and its working directory if known.
     Shell { script: Box<Script>, cwd: Option<String> },
 }
 
@@ -45,14 +45,14 @@ fn is_prompt(line: &[u8]) -> bool {
     entry.asks() && !entry.is_queued() && !entry.is_sidechain.is_true()
 }
 
-/// What a shell command writes.
+/// The writes of a shell command.
 fn of_shell(call: &ToolCall<'_>, home: Option<&str>) -> Option<ToolChange> {
     let ToolUse::Shell(command) = tools::what(call.name()?, call.input()?.as_object()?) else { return None };
     let script = Box::new(shell_effects::writes(command, home)?);
     Some(ToolChange::Shell { script, cwd: call.cwd.map(str::to_owned) })
 }
 
-/// A call, as its line has it.
+/// A call on a line.
 struct ToolCall<'a> {
     block: &'a Value,
     /// The directory of its line.
@@ -73,9 +73,8 @@ impl ToolCall<'_> {
     }
 }
 
-/// What `take` returns for the calls, in order, each with whether its result says that it failed or was denied. A call
-/// without a result counts as successful. A line without calls and results for which `restarts` is true discards all
-/// calls before it.
+/// The results of `take` for the calls, in order. Each comes with whether the call failed or was denied; a call without a result
+/// counts as successful. A line without calls and results for which `restarts` is true discards all earlier calls.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -110,9 +109,9 @@ fn tool_calls<T>(
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileWrite {
     pub id: Option<String>,
-    /// The file, as it was named.
+    /// The file, as the call names it.
     pub file: String,
-    /// Its result says that it failed or was denied; without a result that is not known.
+    /// Whether the call failed or was denied. False without a result.
     pub failed: bool,
 }
 

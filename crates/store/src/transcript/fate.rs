@@ -1,4 +1,4 @@
-//! What became of an agent, by its newest sign of life. `report` and `watch` share this rule.
+//! The fate of an agent, by its newest sign of life. `report` and `watch` share this rule.
 
 use std::time::Duration;
 
@@ -17,13 +17,13 @@ pub const INTERRUPTED: &str = "the user interrupted it";
 pub const NOTHING_FOLLOWS: &str = "nothing follows its last message";
 pub const STOP_WAS_BLOCKED: &str = "its last stop was blocked, and nothing follows";
 
-/// What the newest sign of a thread says.
+/// The meaning of the newest sign of a thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Sign {
-    /// It was at work; what was left undone, where that is known.
+    /// It was working. The text names the unfinished work, if known.
     Working(Option<&'static str>),
     Stopped,
-    /// It answered. This version of the client does not write whether more follows.
+    /// It answered. This version of the client does not record whether more follows.
     Answered,
     /// It ended unfinished, for this reason.
     Unfinished(String),
@@ -41,13 +41,13 @@ pub enum Fate {
     Running,
     Stopped,
     NeverStopped(String),
-    /// It may still be at work, but nothing was seen of it for long.
+    /// It may still be working, but there was no sign of it for long.
     Silent(Option<&'static str>),
     Unknown,
 }
 
 impl Sign {
-    /// What a record of the audit trail says of its thread.
+    /// The sign in a record of the audit trail about its thread.
     pub fn of_record(event: &str, decision: &str, reason: Option<&str>) -> Option<Sign> {
         if decision == words::UNFINISHED {
             return Some(Sign::Unfinished(reason.unwrap_or("the audit trail says so").to_owned()));
@@ -65,7 +65,8 @@ impl Sign {
         }
     }
 
-    /// What an answer says by its `stop_reason`. Older versions do not write it, and write each text and each call on a line of its own.
+    /// The sign in an answer, by its `stop_reason`. Older versions do not write that, and write each text and each call on a
+    /// separate line.
     pub fn of_answer(entry: &TranscriptEntry<'_>) -> Sign {
         let reason = entry.message.as_ref().and_then(|message| message.stop_reason.text());
         let says_nothing =
@@ -106,7 +107,7 @@ pub fn take<T: PartialOrd>(newest: &mut (T, Sign), time: T, sign: Sign) {
     }
 }
 
-/// What Claude Code says of an agent in the background, in a prompt to the main thread.
+/// The agent and the sign in Claude Code's notification about a background agent, which is a prompt of the main thread.
 pub fn notified(text: &str) -> Option<(&str, Sign)> {
     let sign = match prompt::task_status(text) {
         None | Some("completed") => Sign::Stopped,

@@ -1,4 +1,4 @@
-//! Who the subagent is: the name that patterns are compared with.
+//! The identity of a subagent: the name that patterns are compared with.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use conclaude_os::files;
 use conclaude_os::files::expand_home;
 use conclaude_os::log;
 
-/// The agent of a subagent event. Reads transcripts only where the payload does not name the type.
+/// The agent of a subagent event. Reads transcripts only if the payload does not name the type.
 #[must_use]
 pub fn identify(payload: &HookPayload) -> Agent {
     let transcript = payload.agent_transcript();
@@ -34,21 +34,21 @@ pub fn is_phantom(payload: &HookPayload) -> bool {
     typeless && !payload.agent_transcript().is_some_and(|path| expand_home(&path).exists())
 }
 
-/// What Claude Code writes about an agent beside its transcript.
+/// Claude Code's file about an agent, next to its transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Meta {
     /// The call that started the agent.
     pub tool_use_id: Option<String>,
     pub agent_type: Option<String>,
-    /// What the call says that the agent is to do, in a few words.
+    /// The short description of its task, from the call.
     pub description: Option<String>,
-    /// 1 for an agent of the main thread, more for one that another agent called.
+    /// 1 for an agent of the main thread, more for an agent that another agent called.
     pub spawn_depth: Option<u32>,
 }
 
 impl Meta {
-    /// The file beside this transcript, if it is there and can be read.
+    /// The file for this transcript, if it exists and can be read.
     #[must_use]
     pub fn of_transcript(transcript: &Path) -> Option<Meta> {
         let text = files::read_text(&layout::meta_of(transcript), 1 << 20).ok()?;
@@ -56,8 +56,8 @@ impl Meta {
     }
 }
 
-/// The agents above a nested agent, nearest first: each has the call of the next in its transcript. Empty for an agent of the main
-/// thread.
+/// The agents above a nested agent, nearest first: the transcript of each contains the call of the next. Empty for an agent of
+/// the main thread.
 #[must_use]
 pub fn ancestors(transcript: &Path) -> Vec<String> {
     let mut found = Vec::new();
@@ -77,7 +77,7 @@ pub fn ancestors(transcript: &Path) -> Vec<String> {
     found
 }
 
-/// The type of the call that started the agent: the one that the payload or its `.meta.json` names, else the most recent.
+/// The type in the call that started the agent: the call that the payload or its `.meta.json` names, else the most recent one.
 fn from_transcripts(payload: &HookPayload, own: Option<&str>) -> Option<String> {
     let meta = own.and_then(|path| Meta::of_transcript(&expand_home(path))).unwrap_or_default();
     let main = expand_home(payload.transcript_path());
@@ -91,7 +91,7 @@ fn from_transcripts(payload: &HookPayload, own: Option<&str>) -> Option<String> 
 fn call_type(main: &Path, id: Option<&str>) -> Option<String> {
     match super::last_agent_call(main, id) {
         Ok(CallLookup::Call(call)) => {
-            // The call names the agent anyway. The user should know about the broken line.
+            // The call still names the agent. The user should know about the broken line.
             if super::has_malformed_line(main) {
                 warn_malformed(main);
             }

@@ -1,4 +1,4 @@
-//! The lines of files that may be of any size: from either end, in pieces, in bounded memory.
+//! Reads lines of files of any size, forwards or backwards, in pieces and in bounded memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
@@ -8,10 +8,10 @@ use conclaude_core::dialect::claude::{agents, limits};
 use conclaude_os::files;
 use conclaude_os::log;
 
-/// Larger pieces are not read faster, and every hook would have them in memory.
+/// Larger pieces are not faster, and would take memory in every hook.
 pub(super) const CHUNK: usize = 64 << 10;
 
-/// A longer line is not kept in memory when it is read from the end: no call is that long.
+/// Reading from the end skips longer lines: no call is that long.
 pub(super) const MAX_BACKWARD_BYTES: usize = 8 << 20;
 
 /// What every Agent call contains.
@@ -19,7 +19,7 @@ pub(super) const CALL: &[u8] = agents::TYPE.as_bytes();
 
 pub(super) const MAX_LINE_BYTES: u64 = limits::MAX_TRANSCRIPT_LINE_BYTES;
 
-/// Whether a file contains this; it is read in pieces.
+/// Whether a file contains these bytes. It is read in pieces.
 pub(super) fn holds(file: &mut impl Read, needle: &[u8]) -> bool {
     let mut buffer = vec![0; CHUNK];
     let mut kept = 0;
@@ -34,7 +34,7 @@ pub(super) fn holds(file: &mut impl Read, needle: &[u8]) -> bool {
         if memchr::memmem::find(buffer.get(..end).unwrap_or_default(), needle).is_some() {
             return true;
         }
-        // It may start at the end of this piece.
+        // They may start at the end of this piece.
         let from = end.saturating_sub(needle.len().saturating_sub(1));
         buffer.copy_within(from..end, 0);
         kept = end - from;
@@ -59,16 +59,16 @@ pub(super) fn bounded_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BackwardLine {
     Whole(Vec<u8>),
-    /// It is longer than [`MAX_BACKWARD_BYTES`]; whether it contains [`CALL`].
+    /// The line is longer than [`MAX_BACKWARD_BYTES`]. The flag says whether it contains [`CALL`].
     TooLong(bool),
 }
 
-/// The lines of a file from the last to the first, read in chunks and no further back than asked for.
+/// The lines of a file from the last to the first. It is read in chunks, and no further back than necessary.
 pub(super) struct LinesFromEnd {
     file: File,
-    /// Where the part that was read starts.
+    /// The start of the part that was read.
     pub(super) start: u64,
-    /// What was read and not yet given out.
+    /// The bytes that were read and not yet returned.
     pending: Vec<u8>,
 }
 
@@ -81,7 +81,7 @@ impl LinesFromEnd {
 
     pub(super) fn next_line(&mut self) -> io::Result<Option<BackwardLine>> {
         let mut searched = 0;
-        // Of a line that is too long: whether what was dropped contains a call.
+        // For a line that is too long: whether its dropped part contains a call.
         let mut dropped = None;
         loop {
             let unsearched = self.pending.len() - searched;
@@ -97,7 +97,7 @@ impl LinesFromEnd {
             }
             if self.pending.len() > MAX_BACKWARD_BYTES {
                 dropped = Some(dropped.unwrap_or(false) || has_call(&self.pending));
-                // What we look for may start before this part and end in it.
+                // The text may start before this part and end in it.
                 self.pending.truncate(CALL.len() - 1);
             }
             searched = self.pending.len();
@@ -105,8 +105,8 @@ impl LinesFromEnd {
         }
     }
 
-    /// Reads what comes before the pending part. A long line is read in ever larger steps, so that its length costs no more
-    /// than itself.
+    /// Reads the bytes before the pending part. For a long line the steps grow, so that the cost stays proportional to its
+    /// length.
     fn read_back(&mut self, pending: u64) -> io::Result<()> {
         let step = (CHUNK as u64).max(pending).min(self.start);
         self.start -= step;

@@ -1,4 +1,4 @@
-//! Finds transcripts. A session has one of its main thread, and a folder next to it with one of each subagent.
+//! Finds transcripts. A session has a transcript of its main thread, and next to it a folder with those of its subagents.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ impl SessionFiles {
         self.main.iter().map(PathBuf::as_path).chain(self.agents.iter().map(|agent| agent.path.as_path()))
     }
 
-    /// Where and how it was started, as far as that is written.
+    /// Where and how the session was started, as far as known.
     pub fn start(&self) -> SessionHeader {
         let found = self
             .paths()
@@ -63,19 +63,19 @@ impl SessionFiles {
         is_broken && folder.is_some_and(|folder| folder.to_string_lossy() == folder_name(root))
     }
 
-    /// The bytes of all files.
+    /// The total size of all files in bytes.
     pub fn size(&self) -> u64 {
         self.paths().filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len()).sum()
     }
 }
 
-/// The sessions whose transcripts are in this folder or below it, by id, and what was skipped.
+/// The sessions with transcripts in this folder or below it, by id, and the skipped files.
 pub fn in_folder(folder: &Path) -> (Vec<SessionFiles>, SkippedFiles) {
     let Listing { files, skipped } = Listing::of(folder, usize::MAX);
     (of_files(files), skipped)
 }
 
-/// The session of a file: of the main thread with its subagents, or only of one subagent.
+/// The session of a file: its main thread with all subagents, or only one subagent.
 pub fn of_file(path: &Path) -> (SessionFiles, SkippedFiles) {
     let (mut files, mut skipped) = (vec![path.to_owned()], SkippedFiles::default());
     if layout::agent_id(path).is_none() {
@@ -86,7 +86,7 @@ pub fn of_file(path: &Path) -> (SessionFiles, SkippedFiles) {
     (of_files(files).into_iter().next().unwrap_or_default(), skipped)
 }
 
-/// The subagents of a session whose transcripts are beside its own, as versions before 2.1 wrote them.
+/// The subagents of a session whose transcripts are next to its own. Versions before 2.1 stored them there.
 pub fn agents_beside(session: &SessionFiles) -> Vec<AgentFile> {
     let Some(folder) = session.main.as_deref().and_then(Path::parent) else { return Vec::new() };
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -109,7 +109,7 @@ pub fn of_project(claude: &Path, root: &Path) -> (Vec<SessionFiles>, SkippedFile
         let (mut sessions, not_read) = in_folder(&folder);
         let all = sessions.len();
         sessions.retain(|session| session.is_of(root));
-        // A longer name may be that of another project's folder.
+        // The name is cut, so it may be that of another project's folder.
         if folder.file_name().is_some_and(|name| name.to_string_lossy() == folder_name(root)) {
             skipped.elsewhere += (all - sessions.len()) as u64;
         }
@@ -120,7 +120,7 @@ pub fn of_project(claude: &Path, root: &Path) -> (Vec<SessionFiles>, SkippedFile
     (found, skipped)
 }
 
-/// The folders in which these may be; others have the same start.
+/// The folders that may contain them. Other projects may have the same cut name.
 pub fn folders_of_project(claude: &Path, root: &Path) -> Vec<PathBuf> {
     let name = folder_name(root);
     let name = name.get(..MAX_FOLDER_NAME).unwrap_or(&name);
@@ -137,16 +137,16 @@ pub fn folder_name(project: &Path) -> String {
         .collect()
 }
 
-/// What the first lines of a transcript say about its session.
+/// The facts about a session in the first lines of a transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionHeader {
     /// The folder in which it was started.
     pub cwd: Option<PathBuf>,
     pub permission_mode: Option<String>,
     pub session_id: Option<String>,
-    /// What the user asked for first.
+    /// The first request of the user.
     pub prompt: Option<String>,
-    /// Something of it could not be read.
+    /// Whether a part of it could not be read.
     is_broken: bool,
 }
 
@@ -169,7 +169,7 @@ fn start(path: &Path, is_enough: impl Fn(&SessionHeader) -> bool) -> SessionHead
     read.map(|counts| SessionHeader { is_broken: counts.unread() > 0, ..found }).unwrap_or_default()
 }
 
-/// What the user asked for first in a session.
+/// The first request of the user in a session.
 pub fn first_prompt(main: &Path) -> Option<String> {
     start(main, |start| start.prompt.is_some()).prompt
 }
@@ -180,7 +180,7 @@ fn agent_of(path: &Path) -> Option<(PathBuf, &str)> {
     if layout::is_in_session_folder(path) {
         return Some((folder.to_owned(), agent));
     }
-    // Next to the main thread's transcript, only its lines name the session.
+    // For a transcript next to that of the main thread, only its lines name the session.
     let session = start(path, |start| start.session_id.is_some()).session_id;
     let session = session.filter(|id| !id.contains(['/', '\\']) && folder.file_name() != Some(id.as_ref()));
     Some((session.map_or_else(|| folder.to_owned(), |id| folder.join(id)), agent))
@@ -212,7 +212,7 @@ fn of_files(files: Vec<PathBuf>) -> Vec<SessionFiles> {
     sessions.into_iter().map(finished).collect()
 }
 
-/// The transcripts of a folder, and what was skipped.
+/// The transcripts of a folder, and the skipped files.
 #[derive(Debug, Default)]
 pub struct Listing {
     pub(super) files: Vec<PathBuf>,
@@ -221,11 +221,11 @@ pub struct Listing {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SkippedFiles {
-    /// Links to folders, which could lead in a circle, and to nothing.
+    /// Links to folders, which could form a cycle, and dangling links.
     pub links: u64,
-    /// Files without a byte.
+    /// Empty files.
     pub empty: u64,
-    /// Sessions that are in the project's folder and were started in a folder of another project.
+    /// Sessions in the project's folder that were started in another project.
     pub elsewhere: u64,
     /// Folders and files that cannot be read, with the reason.
     pub unreadable: Vec<String>,
@@ -241,8 +241,8 @@ impl SkippedFiles {
 }
 
 impl Listing {
-    /// All transcripts in a folder and up to `max_depth` levels below it. Links to folders are not followed: they could
-    /// lead in a circle.
+    /// All transcripts in a folder and up to `max_depth` levels below it. Links to folders are not followed: they could form a
+    /// cycle.
     pub(super) fn of(folder: &Path, max_depth: usize) -> Listing {
         let mut found = Listing::default();
         let mut open = vec![(folder.to_owned(), 0)];
@@ -276,7 +276,7 @@ impl Listing {
         self.skipped.unreadable.push(format!("{} cannot be read: {error}", path.display()));
     }
 
-    /// Adds a transcript, or returns a folder that is to be searched.
+    /// Adds a transcript, or returns a folder that must be searched.
     fn take(&mut self, entry: &std::fs::DirEntry) -> Option<PathBuf> {
         let path = entry.path();
         let is_named = layout::is_transcript(&path);
@@ -292,7 +292,7 @@ impl Listing {
                 Ok(_) => self.files.push(path),
                 Err(error) => self.unreadable(&path, &error),
             },
-            // A link to nothing is not a transcript, but one in a circle or to a closed folder may be one.
+            // A dangling link is not a transcript. A link in a cycle or to an unreadable folder may be one.
             Err(error) if is_named && error.kind() != io::ErrorKind::NotFound => {
                 self.unreadable(&path, &error)
             }

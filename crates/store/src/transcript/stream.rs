@@ -1,4 +1,4 @@
-//! A whole transcript from its start to its end, in bounded memory, and counts of what was read and what was not.
+//! Reads a whole transcript from start to end, in bounded memory, and counts read and unread lines.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,10 +12,10 @@ use conclaude_core::json::{is_whole_line, objects_of_line};
 use conclaude_core::text::count;
 use conclaude_os::files;
 
-/// How much is read at once. A longer line makes the buffer grow, until it is given back.
+/// The size of one read. A longer line enlarges the buffer until the line is returned.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// Why a line was not read, in words after "a line".
+/// Why a line was not read, in words that follow "a line".
 const TOO_LONG: &str = "over 32 MB, skipped";
 const MALFORMED: &str = "not JSON";
 const OTHER_FORM: &str = "in a form that this version does not know";
@@ -32,16 +32,16 @@ pub struct Stream<R = File> {
     position: LinePosition,
     /// A message may be missing since the last returned line.
     has_gap: bool,
-    /// Its last line has no end yet.
+    /// Whether its last line has no end yet.
     is_unfinished: bool,
     pub counts: Counts,
 }
 
-/// Where in a file a line starts.
+/// The start of a line in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinePosition {
     pub byte: u64,
-    /// How many lines are before it, where that is known.
+    /// The number of lines before it, if known.
     pub lines: Option<u64>,
 }
 
@@ -56,7 +56,7 @@ impl Stream {
         Stream::open_at(path, LinePosition::START)
     }
 
-    /// From a position that [`Stream::position`] gave.
+    /// Opens a file at a position from [`Stream::position`].
     ///
     /// # Errors
     /// When it is not a regular file, or cannot be opened.
@@ -81,7 +81,7 @@ impl<R: Read> Stream<R> {
         }
     }
 
-    /// Where the next line starts. A half-written line is read again from there.
+    /// The start of the next line. A half-written line is read again from there.
     pub fn position(&self) -> LinePosition {
         self.position
     }
@@ -96,7 +96,7 @@ impl<R: Read> Stream<R> {
         self.is_unfinished
     }
 
-    /// A last line that is half-written. Where the file grows, it is read when it is whole.
+    /// Counts a half-written last line. If the file grows, the line is read once it is complete.
     pub fn at_end(&self) -> Counts {
         let mut counts = Counts::default();
         if self.is_unfinished {
@@ -111,7 +111,7 @@ impl<R: Read> Stream<R> {
         self.counts.note(what, &self.name, self.position.lines);
     }
 
-    /// Gives every line that says what happened, in order.
+    /// Calls `take` with every line that tells what happened, in order.
     ///
     /// # Errors
     /// When the file cannot be read, or `take` fails.
@@ -135,7 +135,7 @@ impl<R: Read> Stream<R> {
         }
         let rest = self.pending.clone();
         let text = self.buffer.get(rest.clone()).unwrap_or_default();
-        // A last line without a line break is whole if its objects are.
+        // A last line without a line break is complete if its objects are.
         if is_whole_line(text) {
             self.consume(rest.len());
             self.counts.lines += 1;
@@ -162,13 +162,13 @@ impl<R: Read> Stream<R> {
                     (entry.follows_gap, entry.line) = (self.has_gap, number);
                     let mut last = None;
                     entry.each_unread(|what| {
-                        // A line with the same twice is still one line.
+                        // If a line has the same problem several times, it counts once.
                         if last.as_ref() != Some(&what) {
                             self.counts.note(&what, &self.name, number);
                         }
                         last = Some(what);
                     });
-                    // Messages of an agent in between say nothing about gaps in this thread.
+                    // Messages of an agent in between do not show whether this thread has gaps.
                     if entry.progress.is_none() {
                         self.has_gap = last.is_some() && entry.is_message();
                     }
@@ -200,7 +200,7 @@ impl<R: Read> Stream<R> {
                 let end = start + searched + at;
                 self.consume(end + 1 - start);
                 self.end_line();
-                // The buffer grows in steps, so a line may be longer and whole.
+                // The buffer grows in steps, so it may hold a complete line above the limit.
                 if (end - start) as u64 > MAX_LINE_BYTES {
                     self.note(TOO_LONG, true);
                     searched = 0;
@@ -277,7 +277,7 @@ impl<R: Read> Stream<R> {
     }
 }
 
-/// How many names of a kind are remembered, and how many bytes of each.
+/// The limit on stored names of a kind, and on the bytes of each.
 const MAX_NAMES: usize = 50;
 const MAX_NAME_BYTES: usize = 120;
 
@@ -290,15 +290,15 @@ pub struct Counts {
     pub lines: u64,
     /// Lines by the version of Claude Code that wrote them.
     pub versions: BTreeMap<String, u64>,
-    /// What was not read, in words that follow "a line".
+    /// Unread lines by reason, in words that follow "a line".
     pub unread: BTreeMap<String, UnreadLines>,
 }
 
-/// Lines that were not read for the same reason.
+/// Lines that were not read for one reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnreadLines {
     pub lines: u64,
-    /// The file of the first of them, and its line where that is known.
+    /// The file of the first such line, and its line number if known.
     pub first: (String, Option<u64>),
 }
 
@@ -347,7 +347,7 @@ impl Counts {
         known.lines += unread.lines;
     }
 
-    /// How many things were not read.
+    /// The number of unread parts.
     pub fn unread(&self) -> u64 {
         self.unread.values().map(|unread| unread.lines).sum()
     }
@@ -357,7 +357,7 @@ impl Counts {
         self.unread() >= self.lines
     }
 
-    /// Sentences for what was not read; none if everything was.
+    /// Sentences about the unread parts. Empty if everything was read.
     pub fn problems(&self) -> Vec<String> {
         let problem = |(what, unread): (&String, &UnreadLines)| {
             format!("{} {what} (first: {})", count(unread.lines, "line"), unread.first())
@@ -366,7 +366,7 @@ impl Counts {
     }
 }
 
-/// The entry of this name, which is cut. Beyond `MAX_NAMES`, all further names share one entry.
+/// The entry for this name, which may be cut. After `MAX_NAMES` names, all further ones share one entry.
 fn entry<'m, T: Default>(names: &'m mut BTreeMap<String, T>, name: &str, others: &str) -> &'m mut T {
     let name = name.get(..name.floor_char_boundary(MAX_NAME_BYTES)).unwrap_or_default();
     let name = if names.len() < MAX_NAMES || names.contains_key(name) { name } else { others };

@@ -10,10 +10,10 @@ use conclaude_core::text::{Excerpt, head_and_tail};
 /// At most this many lines are read: many of them contain no message.
 const MAX_LINES: usize = 2_000;
 
-/// A longer message, tool input or tool result is cut in the middle, in characters.
+/// A longer message, tool input or tool result is cut in the middle. In characters.
 const MAX_ENTRY: usize = 2_000;
 
-/// The last messages and tool calls, oldest first, with at most `limit` characters. Nothing where it cannot be read.
+/// The last messages and tool calls, oldest first, with at most `limit` characters. Empty if the transcript cannot be read.
 #[must_use]
 pub fn tail(path: &Path, limit: usize) -> String {
     let Ok(mut lines) = LinesFromEnd::open(path) else { return String::new() };

@@ -164,7 +164,7 @@ const OWN: (Layer, &str, &str) = (
     "telemetry: {endpoint: 'https://own.example', headers: {authorization: 'Bearer ${TOKEN}'}}\n",
 );
 
-/// The endpoint, and the names of the headers that go there.
+/// The endpoint, and the names of its headers.
 fn target(origins: &Origins) -> (String, Vec<String>) {
     let telemetry = origins.telemetry().unwrap();
     let headers =

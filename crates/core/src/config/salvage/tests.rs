@@ -61,7 +61,7 @@ fn a_key_that_is_close_to_another_one_is_about_the_same() {
     }
 }
 
-/// Whether a config with this text guards something against writing, or says that it cannot.
+/// Whether a config with this text guards something against writing, or reports that it cannot.
 fn guards_or_says_so(text: &str) -> bool {
     let source =
         Source { layer: Layer::Project, path: "x".into(), text: text.to_owned().into(), untrusted: None };

@@ -24,7 +24,7 @@ pub fn task_name(input: &Map<String, Value>) -> &str {
     input.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Whether the caller goes on while the agent works, which is the default.
+/// Whether the caller continues while the agent works, which is the default.
 pub fn is_in_background(input: &Map<String, Value>) -> bool {
     input.get("run_in_background") != Some(&Value::Bool(false))
 }
@@ -39,16 +39,16 @@ pub fn is_of_hook(agent_id: &str) -> bool {
     agent_id.starts_with("hook-agent-")
 }
 
-/// What runs in the background when the main thread stops.
+/// A background task that is listed when the main thread stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task<'a> {
     pub id: Option<&'a str>,
     pub agent_type: Option<&'a str>,
-    /// The others are shells.
+    /// Whether it is an agent. Other tasks are shells.
     pub is_agent: bool,
 }
 
-/// Those of `background_tasks` that still run. One without a status counts as running.
+/// The tasks in `background_tasks` that still run. A task without a status counts as running.
 pub fn running(tasks: &[Value]) -> impl Iterator<Item = Task<'_>> {
     tasks.iter().filter_map(|task| {
         let text = |field: &str| task.get(field).and_then(Value::as_str);
@@ -63,7 +63,7 @@ pub fn running(tasks: &[Value]) -> impl Iterator<Item = Task<'_>> {
     })
 }
 
-/// An agent that still runs, as `background_tasks` has it.
+/// A running agent, in the form of `background_tasks`.
 pub fn running_task(id: &str, agent_type: &str) -> Value {
     json!({"id": id, "type": "subagent", "status": "running", "agent_type": agent_type})
 }

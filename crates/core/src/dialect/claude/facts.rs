@@ -1,6 +1,6 @@
 //! Small facts about Claude Code: limits, environment variables, permission modes, names, sessions.
 
-/// Limits and versions of Claude Code that others are derived from.
+/// Limits and versions of Claude Code, from which others are derived.
 pub mod limits {
     use std::time::Duration;
 
@@ -10,10 +10,10 @@ pub mod limits {
     /// No line of a transcript is longer.
     pub const MAX_TRANSCRIPT_LINE_BYTES: u64 = 32 << 20;
 
-    /// A hook that was asked to stop is killed after this.
+    /// Claude Code kills a hook this long after it has asked it to stop.
     pub const KILLED_AFTER: Duration = Duration::from_millis(1_400);
 
-    /// The version that all of this was observed in.
+    /// The version in which all of this was observed.
     pub const TESTED_VERSION: &str = "2.1.325";
 
     /// Since then the tool that starts agents is called `Agent`.
@@ -25,16 +25,16 @@ pub mod variables {
     /// The folder in which the session was started.
     pub const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 
-    /// Where the user's settings, agents and transcripts are, instead of `.claude` in the home folder.
+    /// The folder with the user's settings, agents and transcripts, instead of `.claude` in the home folder.
     pub const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 
-    /// Where it makes temporary files.
+    /// The folder for temporary files.
     pub const TMPDIR: &str = "CLAUDE_CODE_TMPDIR";
 
-    /// The session whose shell this is.
+    /// The session that started this shell.
     pub const SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
 
-    /// One of these is set in the shells of Claude Code, or of another agent, and in no terminal of a user.
+    /// At least one of these is set in the shells of Claude Code and of other agents, and none in a user's terminal.
     pub const OF_AGENTS: [&str; 9] = [
         "CLAUDECODE",
         SESSION_ID,
@@ -66,7 +66,7 @@ pub mod modes {
     }
 }
 
-/// Names that Claude Code itself has.
+/// Names of Claude Code itself.
 pub mod names {
     /// The types of its own agents.
     pub const AGENTS: [&str; 7] = [
@@ -80,9 +80,9 @@ pub mod names {
     ];
 }
 
-/// How sessions of Claude Code start.
+/// The starts of a session of Claude Code.
 pub mod session {
-    /// Whether a SessionStart with this `source` is of a session that goes on: it was compacted or cleared.
+    /// Whether a SessionStart with this `source` continues a session after compacting or clearing.
     pub fn goes_on(source: &str) -> bool {
         matches!(source, "compact" | "clear")
     }

@@ -4,7 +4,7 @@
 
 use thiserror::Error;
 
-/// Matches whatever is watched: a path with a folder never equals the name of a file.
+/// Matches every watched path: one with a folder never equals the name of a file.
 const ANY: &str = ".*";
 
 /// No key has more alternatives.
@@ -15,7 +15,7 @@ const MAX_ALTERNATIVES: usize = 100;
 #[error("`{0}` is not watched")]
 pub struct UnwatchedPattern(String);
 
-/// What to watch for each alternative of a pattern of files, as paths.
+/// The paths to watch for each alternative of a file pattern.
 pub fn paths(pattern: &str) -> Vec<Result<Vec<String>, UnwatchedPattern>> {
     let mut alternatives = Vec::new();
     expand(pattern.trim(), &mut alternatives);
@@ -41,7 +41,7 @@ pub fn is_sound(matcher: &str) -> bool {
     matcher.split('|').all(|one| one == ANY || one.chars().all(is_literal))
 }
 
-/// Not one that a glob or a regular expression gives a meaning to. A dot also matches itself.
+/// Whether a character has no meaning in globs and regular expressions. A dot also matches itself.
 fn is_literal(c: char) -> bool {
     !matches!(c, '\\' | '|' | '?' | '*' | '+' | '(' | ')' | '[' | ']' | '{' | '}')
 }
@@ -57,8 +57,8 @@ fn expand(pattern: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The file or folder that a pattern names before its first wildcard. One that starts with `/` is a path of the project or an
-/// absolute one, and watched as both.
+/// The file or folder that a pattern names before its first wildcard. A pattern that starts with `/` may name a path of the
+/// project or an absolute path, so both are watched.
 fn path(pattern: &str) -> Option<Vec<String>> {
     let plain = pattern.trim_start_matches("./").trim_end_matches('/');
     let parts = plain.trim_start_matches('/').split('/');
@@ -66,7 +66,7 @@ fn path(pattern: &str) -> Option<Vec<String>> {
         parts.take_while(|part| !part.is_empty() && part.chars().all(is_literal)).collect();
     let is_home = known.first() == Some(&"~");
     let known = Some(known.join("/")).filter(|known| !known.is_empty() && !is_home)?;
-    // A folder, so that it is not taken for the name of a file.
+    // The slash marks a folder, so that it is not taken for the name of a file.
     let is_folder = pattern.ends_with('/') || known.len() < plain.trim_start_matches('/').len();
     let relative = if is_folder && !known.contains('/') { format!("./{known}") } else { known.clone() };
     let mut paths = vec![relative];

@@ -1,4 +1,4 @@
-//! What a command of the user's answers that speaks Claude Code's own protocol for hooks, read as Claude Code 2.1.325 reads it.
+//! The answer of a user's command in Claude Code's protocol for hooks, read as Claude Code 2.1.325 reads it.
 //!
 //! JSON on stdout is read first. Where that does not block, exit 2 does, with the text of stderr. An answer that is not valid
 //! is reported and has no effect of its own.
@@ -13,46 +13,46 @@ use crate::text::{clean, indent};
 /// The longest stdout that is read as an answer.
 pub const MAX_STDOUT: usize = 1 << 20;
 
-/// How a hook ended, and what it printed until then.
+/// The end of a hook, and its output.
 #[derive(Clone, Copy, Debug)]
 pub struct HookEnd<'a> {
     /// `None` if it was killed, or never ran.
     pub exit_code: Option<i32>,
     pub is_timeout: bool,
-    /// In words that follow "it".
+    /// Its status in words that follow "it".
     pub status: &'a str,
     pub stdout: &'a str,
-    /// stdout is longer than what is kept of it.
+    /// Whether stdout is longer than its stored part.
     pub is_cut: bool,
     pub stderr: &'a str,
 }
 
-/// What the answer of a hook comes to.
+/// The effect of a hook's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookReply {
-    /// Pass, Grant, Ask or Block; Warn where it failed in a way that Claude Code does not act on.
+    /// Pass, Grant, Ask or Block; Warn if it failed in a way that Claude Code ignores.
     pub verdict: Verdict,
-    /// Why it blocks, asks or grants.
+    /// The reason to block, ask or grant.
     pub reason: Option<String>,
-    /// What Claude is given.
+    /// The context for Claude.
     pub context: Option<String>,
-    /// What the user is shown.
+    /// The message for the user.
     pub message: Option<String>,
-    /// What the tool is given instead.
+    /// The replaced input of the tool.
     pub updated_input: Option<Map<String, Value>>,
     /// `continue: false`: Claude stops, for this reason, which may be empty.
     pub stop_reason: Option<String>,
     pub passed_on: UnknownReplyFields,
     /// Why the answer, or a part of it, has no effect.
     pub problem: Option<String>,
-    /// What else the user should know, in words that follow the command's name.
+    /// Further information for the user, in words that follow the command's name.
     pub remark: Option<String>,
 }
 
-/// What is not ours to understand, and is passed on as it is.
+/// Fields that we do not interpret, and pass on unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnknownReplyFields {
-    /// Beside `hookSpecificOutput`.
+    /// Next to `hookSpecificOutput`.
     pub answer: Map<String, Value>,
     /// In `hookSpecificOutput`.
     pub output: Map<String, Value>,
@@ -61,7 +61,7 @@ pub struct UnknownReplyFields {
 }
 
 impl UnknownReplyFields {
-    /// Of two values for a key the last counts.
+    /// If both have a key, the value of the other one counts.
     pub fn extend(&mut self, other: &UnknownReplyFields) {
         let pairs = [
             (&mut self.answer, &other.answer),
@@ -74,11 +74,11 @@ impl UnknownReplyFields {
     }
 }
 
-/// What Claude Code says where a hook gives no reason.
+/// Claude Code's text for a hook without a reason.
 const NO_REASON: &str = "Blocked by hook";
 const NO_STDERR: &str = "No stderr output";
 
-/// The lines of stderr that the user is shown of a hook that failed, and their bytes.
+/// How much of the stderr of a failed hook the user sees: lines, and bytes.
 const SHOWN_LINES: usize = 5;
 const SHOWN_BYTES: usize = 600;
 
@@ -90,7 +90,7 @@ const ASYNC: &str = "it prints `async`, so that Claude Code goes on without it, 
 const MISSING_SCRIPT: [&str; 2] = ["no such file", "can't open"];
 
 impl HookReply {
-    /// An answer that says nothing.
+    /// An answer without an effect.
     fn nothing() -> HookReply {
         HookReply {
             verdict: Verdict::Pass,
@@ -135,7 +135,7 @@ impl HookReply {
             && reply.verdict < Verdict::Block
             && reply.context.is_some()
         {
-            // At a stop that makes the agent go on.
+            // Context makes the agent continue, so it is a block.
             reply.verdict = Verdict::Block;
         }
         if reply.problem.is_some() && reply.verdict == Verdict::Pass {
@@ -144,7 +144,7 @@ impl HookReply {
         reply
     }
 
-    /// What is printed and is not JSON.
+    /// Reads output that is not JSON.
     fn of_text(event: EventKind, end: &HookEnd<'_>, text: &str) -> HookReply {
         let is_given = event.row().prints_context || event.blocking() == Blocking::Worktree;
         let context = if is_given && end.exit_code == Some(0) && !text.is_empty() {
@@ -157,9 +157,9 @@ impl HookReply {
 
     fn add_exit_code(&mut self, event: EventKind, end: &HookEnd<'_>) {
         let blocks = match event.blocking() {
-            // About a permission only its decision counts.
+            // For a permission only the decision in JSON counts.
             Blocking::Never | Blocking::Permission => false,
-            // Without a path nothing is created, whatever the exit code is.
+            // Without a path no worktree is created, whatever the exit code is.
             Blocking::Worktree => end.exit_code != Some(0),
             _ => end.exit_code == Some(2),
         };
@@ -188,8 +188,8 @@ impl HookReply {
         });
     }
 
-    /// For Claude Code the answer counts, whatever the exit code is, and shows nothing of a failure. A guard that broke after it had
-    /// printed `{}` would allow silently.
+    /// Claude Code uses the answer whatever the exit code is, and does not show the failure. A guard that crashes after printing
+    /// `{}` would silently allow.
     fn remark_failure(&mut self, end: &HookEnd<'_>) {
         if end.exit_code != Some(0) && self.verdict < Verdict::Block && self.problem.is_none() {
             let stderr = last_lines(end.stderr);
@@ -197,11 +197,11 @@ impl HookReply {
         }
     }
 
-    /// Blocks, where a block is what the event's other blocks are.
+    /// Blocks in the way of our own blocks at the event.
     fn block(&mut self, event: EventKind, reason: String) {
         match event.blocking() {
             Blocking::Never | Blocking::Permission => {}
-            // It ends the turn. Ours do not, so it is passed on.
+            // It ends the turn, which our own blocks do not. So it is passed on.
             Blocking::Context => {
                 self.verdict = Verdict::Warn;
                 self.passed_on.answer.insert("decision".into(), "block".into());
@@ -214,14 +214,14 @@ impl HookReply {
         }
     }
 
-    /// Whether it makes an agent go on without an error.
+    /// Whether it makes an agent continue without an error.
     #[must_use]
     pub fn goes_on(&self) -> bool {
         self.verdict == Verdict::Block && self.reason.is_none()
     }
 }
 
-/// The end of what a hook printed on stderr. It follows our message about the hook.
+/// The last lines of a hook's stderr. They follow our message about the hook.
 fn last_lines(stderr: &str) -> String {
     let text = clean(stderr.trim());
     let start = text.ceil_char_boundary(text.len().saturating_sub(SHOWN_BYTES));
@@ -233,8 +233,8 @@ fn last_lines(stderr: &str) -> String {
     }
 }
 
-/// Whether the hook asks Claude Code to go on without it, by its first line or by all of its answer. Whatever it answers later, no
-/// tool and no stop waits for that.
+/// Whether the hook asks Claude Code to continue without it, in its first line or in its whole answer. No tool and no stop waits
+/// for its later answer.
 fn is_async(stdout: &str) -> bool {
     let text = stdout.trim_start();
     let first = text.lines().next().unwrap_or_default();
@@ -252,11 +252,11 @@ fn is_missing_script(event: EventKind, end: &HookEnd<'_>) -> bool {
         && MISSING_SCRIPT.iter().any(|words| stderr.contains(words))
 }
 
-/// What is on stdout.
+/// The content of stdout.
 enum Stdout<'a> {
     Answer(Box<HookReply>),
     Text(&'a str),
-    /// It begins like an answer, and is not valid JSON: Claude Code takes it for text.
+    /// It starts like an answer and is not valid JSON: Claude Code reads it as text.
     Broken {
         why: String,
         text: &'a str,
@@ -299,7 +299,7 @@ enum AnswerError {
     NoBehavior,
 }
 
-/// Takes a field of the type that is expected. `null` is of none.
+/// Takes a field of the expected type. `null` equals absent.
 fn take<T>(
     map: &mut Map<String, Value>,
     key: &'static str,
@@ -357,7 +357,7 @@ fn of_answer(event: EventKind, mut answer: Map<String, Value>) -> Result<HookRep
         take(&mut answer, "continue", "`true` or `false`", |value| value.as_bool())?.unwrap_or(true);
     let stop_reason = take_text(&mut answer, "stopReason")?.unwrap_or_default();
     let message = take_text(&mut answer, "systemMessage")?.filter(|text| !text.is_empty());
-    // It hides stdout in the transcript, which is ours now.
+    // It hides stdout in the transcript. There stdout is ours now.
     take(&mut answer, "suppressOutput", "`true` or `false`", |value| value.as_bool())?;
     let decision = take_word(&mut answer, "decision", &DECISIONS)?;
     let reason = take_text(&mut answer, "reason")?;
@@ -372,7 +372,7 @@ fn of_answer(event: EventKind, mut answer: Map<String, Value>) -> Result<HookRep
     };
     match decision {
         Some(Verdict::Block) => reply.block(event, given(reason)),
-        // At other events it means nothing.
+        // It has no meaning at other events.
         Some(_) if event.blocking() == Blocking::Tool && reply.verdict == Verdict::Pass => {
             reply.verdict = Verdict::Grant;
             reply.reason = reason;

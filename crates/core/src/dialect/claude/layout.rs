@@ -6,10 +6,10 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// The folder of a project for Claude Code, and in the user's home the user's own.
+/// The project's folder for Claude Code, and the user's folder in the home directory.
 pub const FOLDER: &str = ".claude";
 
-/// Of the project, from its root.
+/// In the project's root.
 pub const SETTINGS: &str = ".claude/settings.json";
 pub const LOCAL_SETTINGS: &str = ".claude/settings.local.json";
 pub const AGENTS: &str = ".claude/agents";
@@ -20,7 +20,7 @@ pub const WORKTREES: &str = ".claude/worktrees";
 pub const USER_SETTINGS: &str = "settings.json";
 pub const USER_AGENTS: &str = "agents";
 
-/// Settings of those who manage the machine, which count more than all others.
+/// The settings of administrators, which override all others.
 pub const MANAGED_FOLDER: &str =
     if cfg!(target_os = "macos") { "/Library/Application Support/ClaudeCode" } else { "/etc/claude-code" };
 pub const MANAGED_SETTINGS: &str = "managed-settings.json";
@@ -33,23 +33,23 @@ const AGENT: &str = "agent-";
 const TRANSCRIPT: &str = ".jsonl";
 const META: &str = ".meta.json";
 
-/// The folder of the transcripts of a session's subagents.
+/// The folder with the transcripts of a session's subagents.
 pub fn subagents(main: &Path) -> PathBuf {
     main.with_extension("").join(SUBAGENTS)
 }
 
-/// The transcript of an agent, in the folder of those of its session.
+/// The transcript of an agent, in the folder of its session.
 pub fn transcript_of(subagents: &Path, id: &str) -> PathBuf {
     subagents.join(format!("{AGENT}{id}{TRANSCRIPT}"))
 }
 
-/// The transcript of an agent beside that of the main thread, as versions before 2.1 wrote it.
+/// The transcript of an agent next to that of the main thread, as versions before 2.1 stored it.
 pub fn transcript_beside(main: &Path, id: &str) -> PathBuf {
     main.with_file_name(format!("{AGENT}{id}{TRANSCRIPT}"))
 }
 
-/// A subagent's transcript, from what a payload says. Nothing is derived from a path or an id of another form, since it could
-/// point anywhere.
+/// The path of a subagent's transcript, derived from a payload. Nothing is derived from a path or an id of another form, since it
+/// could point anywhere.
 pub fn derived_transcript(main: &str, agent_id: &str) -> Option<String> {
     let folder = main.strip_suffix(TRANSCRIPT)?;
     let unsafe_id = agent_id.contains(['/', '\\', '\0']) || agent_id.contains("..");
@@ -59,29 +59,29 @@ pub fn derived_transcript(main: &str, agent_id: &str) -> Option<String> {
     Some(format!("{folder}/{SUBAGENTS}/{AGENT}{agent_id}{TRANSCRIPT}"))
 }
 
-/// The agent whose transcript this is.
+/// The agent of this transcript.
 pub fn agent_id(transcript: &Path) -> Option<&str> {
     file_name(transcript)?.strip_prefix(AGENT)?.strip_suffix(TRANSCRIPT)
 }
 
-/// The agent about which this file is.
+/// The agent that this file describes.
 pub fn agent_of_meta(meta: &Path) -> Option<&str> {
     file_name(meta)?.strip_prefix(AGENT)?.strip_suffix(META)
 }
 
-/// The folder of the session of a subagent's transcript, which may also be in it directly.
+/// The session's folder for a subagent's transcript. The transcript may also be directly in it.
 pub fn session_folder(transcript: &Path) -> Option<&Path> {
     let folder = transcript.parent()?;
     if folder.file_name() == Some(OsStr::new(SUBAGENTS)) { folder.parent() } else { Some(folder) }
 }
 
-/// Whether the transcript of a subagent is in the folder for those of its session. Versions before 2.1 wrote it beside that of
-/// the main thread.
+/// Whether a subagent's transcript is in the folder of its session. Versions before 2.1 stored it next to that of the main
+/// thread.
 pub fn is_in_session_folder(transcript: &Path) -> bool {
     transcript.parent().and_then(Path::file_name) == Some(OsStr::new(SUBAGENTS))
 }
 
-/// What Claude Code writes about an agent, beside its transcript.
+/// Claude Code's file about an agent, next to its transcript.
 pub fn meta_of(transcript: &Path) -> PathBuf {
     transcript.with_extension(META.trim_start_matches('.'))
 }
@@ -96,17 +96,17 @@ pub fn worktree(root: &Path, agent_id: &str) -> PathBuf {
     root.join(WORKTREES).join(format!("{AGENT}{agent_id}"))
 }
 
-/// The project whose worktree this folder is, one of an agent or of a session.
+/// The project of this worktree, which belongs to an agent or a session.
 pub fn project_of_worktree(folder: &Path) -> Option<&Path> {
     folder.parent().filter(|parent| parent.ends_with(WORKTREES))?.parent()?.parent()
 }
 
-/// Whether a worktree is one that was made for an agent.
+/// Whether a worktree was made for an agent.
 pub fn is_of_agent(worktree: &Path) -> bool {
     worktree.file_name().is_some_and(|name| name.to_string_lossy().starts_with(AGENT))
 }
 
-/// The path inside a worktree, of a path from the root; empty for the worktree's own top level.
+/// The path inside a worktree, for a path from the root. Empty for the worktree's top level.
 pub fn inside_worktree(relative: &str) -> Option<&str> {
     let below = relative.strip_prefix(WORKTREES)?.strip_prefix('/')?;
     Some(below.split_once('/').map_or("", |(_, inside)| inside))

@@ -2,8 +2,8 @@
 
 use super::tools;
 
-/// Whether a hook with this matcher is called for a subject, such as a tool. A regular expression that we might read otherwise
-/// than the client counts as one that does not match.
+/// Whether a hook with this matcher is called for a subject, such as a tool. A regular expression that the client may read
+/// differently counts as not matching.
 #[must_use]
 pub fn calls(matcher: Option<&str>, subject: Option<&str>) -> bool {
     let Some(matcher) = matcher.filter(|matcher| !matches!(*matcher, "" | "*")) else { return true };
@@ -24,8 +24,8 @@ fn is_list(matcher: &str) -> bool {
     matcher.chars().all(|c| c.is_ascii_alphanumeric() || "_- |,".contains(c))
 }
 
-/// Names, groups, anchors, single quantifiers and escaped dots mean the same in JavaScript and here. Other syntax exists in only
-/// one of the two, or means something else.
+/// Names, groups, anchors, single quantifiers and escaped dots have the same meaning in JavaScript and here. Other syntax exists
+/// only in one of the two, or differs.
 fn is_read_alike(matcher: &str) -> bool {
     let text = matcher.replace(r"\.", "_");
     let is_known = |c: char| c.is_ascii_alphanumeric() || "_-|^$().*+".contains(c);
@@ -40,7 +40,7 @@ fn is_read_alike(matcher: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Each was tried in the client.
+    /// Each case was tried in the client.
     #[test]
     fn a_matcher_means_what_it_means_to_the_client() {
         for (matcher, is_called) in [

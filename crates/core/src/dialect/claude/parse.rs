@@ -1,4 +1,4 @@
-//! Payloads: what can be read from one before it is parsed, whose client it is from, and its fields.
+//! Payloads: the facts that can be read before parsing, the client that sent it, and its fields.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 use crate::dialect::other_clients;
 use crate::event::{EventKind, Subject};
 
-/// What a payload says about its registration.
+/// The facts in a payload about its registration.
 #[derive(Clone, Debug, Default)]
 pub struct CallFields {
-    /// What Claude Code compares with the matcher, for the events that we register with one.
+    /// The value that Claude Code compares with the matcher, for events that we register with one.
     pub subject: Option<String>,
     pub session_id: Option<String>,
 }
@@ -51,8 +51,8 @@ pub fn delivered(event: EventKind, input: &[u8]) -> EventKind {
     }
 }
 
-/// Whether this is a payload of Claude Code, complete or not: it has `hook_event_name` and `session_id`, or one of them
-/// and neither under the name of another client.
+/// Whether this is a payload of Claude Code, complete or not. It has `hook_event_name` and `session_id`, or one of them and no
+/// field with another client's name for them.
 #[must_use]
 pub fn is_own(fields: &Map<String, Value>) -> bool {
     let has = |name: &str| fields.contains_key(name);
@@ -63,22 +63,22 @@ pub fn is_own(fields: &Map<String, Value>) -> bool {
     }
 }
 
-/// The fields of payloads that a command can use as variables, event by event.
+/// The payload fields that commands can use as variables, by event.
 pub mod fields {
     use crate::event::{EventKind, Example, Field, Subject, Values};
 
-    /// The fields that every payload has, and those that many have.
+    /// The fields of every payload, and those of many.
     pub const COMMON: &[&str] =
         &["session_id", "transcript_path", "cwd", "hook_event_name", "prompt_id", "permission_mode"];
 
-    /// The fields of the event that are text, a number or a flag, beside the common ones.
+    /// The fields of the event that are text, a number or a flag, in addition to the common ones.
     pub fn own(event: EventKind) -> impl Iterator<Item = &'static str> {
         let is_value = |field: &&Field| !matches!(field.example, Some(Example::List | Example::Map));
         let names = event.row().fields.iter().filter(is_value).map(|field| field.name);
         names.filter(|name| !COMMON.contains(name))
     }
 
-    /// The field that names the file which an event without a tool is about.
+    /// The field with the file of an event without a tool.
     pub const FILE_PATH: &str = "file_path";
 
     /// Whether the event is about one tool.
@@ -87,7 +87,7 @@ pub mod fields {
         event.row().subject == Subject::Field("tool_name")
     }
 
-    /// The values of the field that patterns of the event's section are compared with, and whether there are no others.
+    /// The values of the field that patterns of the event's section are compared with, and whether these are all.
     #[must_use]
     pub fn values(event: EventKind) -> Option<(&'static [&'static str], bool)> {
         match event.row().values {

@@ -1,4 +1,4 @@
-//! Prompts of Claude Code's main thread, and other messages that are in its transcript in place of prompts.
+//! Prompts of Claude Code's main thread, and other messages in its transcript that look like prompts.
 
 /// The start of lines with the output or the name of a command of Claude Code itself.
 const LOCAL: [&str; 3] = ["<local-command-", "<command-name>", "<bash-"];
@@ -7,18 +7,18 @@ const INTERRUPTED: &str = "[Request interrupted by user";
 
 const OTHER_SESSION: &str = "Another Claude session sent a message:";
 
-/// Whether UserPromptSubmit comes for it.
+/// Whether UserPromptSubmit fires for it.
 pub fn is_submitted(prompt: &str) -> bool {
     let is_other = prompt.trim_start().starts_with(OTHER_SESSION);
     !is_local_command(prompt) && !is_interruption(prompt) && !is_other
 }
 
-/// Whether Claude Code wrote it itself, about an agent in the background.
+/// Whether it is Claude Code's own notification about a background agent.
 pub fn is_notification(prompt: &str) -> bool {
     prompt.trim_start().starts_with("<task-notification>")
 }
 
-/// The agent that such a prompt is about.
+/// The agent of such a notification.
 pub fn task_of(prompt: &str) -> Option<&str> {
     in_notification(prompt, "<task-id>", "</task-id>")
 }
@@ -34,12 +34,12 @@ fn in_notification<'a>(prompt: &'a str, start: &str, end: &str) -> Option<&'a st
     rest.split_once(end).map(|(text, _)| text.trim())
 }
 
-/// What Claude Code adds to the transcript where the user stops it.
+/// Whether it is Claude Code's note that the user has interrupted it.
 pub fn is_interruption(prompt: &str) -> bool {
     prompt.trim_start().starts_with(INTERRUPTED)
 }
 
-/// Whether it is the output or the name of a command of Claude Code itself, and no request.
+/// Whether it is the output or the name of a built-in command, and not a request.
 pub fn is_local_command(prompt: &str) -> bool {
     LOCAL.iter().any(|start| prompt.trim_start().starts_with(start))
 }

@@ -36,24 +36,20 @@ impl Answer {
             AnswerJson { answer: result.passed_on.answer.clone(), output: result.passed_on.output.clone() };
         let refusal = decide(&mut json, event, result);
         let context = context(event, result);
-        // All of stdout is context there, JSON too, and `additionalContext` is an error.
+        // Claude Code reads all of stdout as context there, even JSON, and `additionalContext` is an error.
         let is_printed = event.row().prints_context && !event.takes_context();
         if let Some(context) = &context
             && !is_printed
         {
             json.set_output("additionalContext", fit(context));
         }
-        // About a permission it is part of the decision.
+        // For a permission it is part of the decision.
         if let Some(input) = &result.updated_input
             && event.blocking() != Blocking::Permission
         {
             json.set_output("updatedInput", input.clone());
         }
-        let is_error_shown = result.decision == Decision::Allow && event.is_shown();
-        let message = if is_error_shown { result.message_with_error() } else { result.message.clone() };
-        if let Some(message) = message {
-            json.set("systemMessage", fit(&message));
-        }
+        set_message(&mut json, event, result);
         if let Some(reason) = &result.stop_reason {
             json.set("continue", false);
             if !reason.is_empty() {
@@ -61,7 +57,7 @@ impl Answer {
             }
         }
         match refusal {
-            // Whatever is on stdout would be the path.
+            // Claude Code would read anything on stdout as the path.
             Some(Refusal::Exit(reason)) if event.blocking() == Blocking::Worktree => {
                 Answer { exit: Exit::Blocked, stdout: String::new(), stderr: reason }
             }
@@ -84,12 +80,12 @@ impl Answer {
         }
     }
 
-    /// The messages of the event, and why it fails.
+    /// The answer to an event that fails: its messages, and the reason.
     fn failed(event: EventKind, result: &HookResult) -> Answer {
         Answer::exit_1(event, &result.message_with_error().unwrap_or_default())
     }
 
-    /// An error. It is shown to the user at events that the client shows; elsewhere stdout is empty.
+    /// An error. The user sees it at events that the client shows; at others stdout is empty.
     #[must_use]
     pub fn failure(event: EventKind, what: &str) -> Answer {
         Answer::exit_1(event, &format!("conclaude: {what}"))
@@ -110,14 +106,14 @@ impl Answer {
 
 /// How a refusal reaches the client.
 enum Refusal {
-    /// On stdout and, for this reason, by exit 2 with stderr: the client ignores an exit 2 with certain words on stderr if stdout is
-    /// empty, and other clients read stderr only.
+    /// On stdout, and by exit 2 with this reason on stderr. If stdout is empty, the client ignores an exit 2 with certain words
+    /// on stderr; other clients read only stderr.
     Exit(String),
     /// Only on stdout.
     Json,
 }
 
-/// Sets what the decision is, in the form that the event understands.
+/// Sets the decision, in the form of the event.
 fn decide(json: &mut AnswerJson, event: EventKind, result: &HookResult) -> Option<Refusal> {
     match (&result.decision, event.blocking()) {
         (Decision::Allow | Decision::GoOn(_), _) => None,
@@ -162,7 +158,7 @@ fn decide(json: &mut AnswerJson, event: EventKind, result: &HookResult) -> Optio
     }
 }
 
-/// What is decided about a tool.
+/// Sets the decision about a tool.
 fn permission(json: &mut AnswerJson, decision: &str, reason: Option<&str>) {
     json.set_output("permissionDecision", decision);
     if let Some(reason) = reason {
@@ -170,7 +166,16 @@ fn permission(json: &mut AnswerJson, decision: &str, reason: Option<&str>) {
     }
 }
 
-/// What Claude is given.
+/// Sets the message for the user.
+fn set_message(json: &mut AnswerJson, event: EventKind, result: &HookResult) {
+    let is_error_shown = result.decision == Decision::Allow && event.is_shown();
+    let message = if is_error_shown { result.message_with_error() } else { result.message.clone() };
+    if let Some(message) = message {
+        json.set("systemMessage", fit(&message));
+    }
+}
+
+/// The context for Claude.
 fn context(event: EventKind, result: &HookResult) -> Option<String> {
     match (&result.decision, &result.context) {
         (Decision::GoOn(text), _) => Some(text.clone()),

@@ -1,11 +1,11 @@
-//! Sample payloads: fields that are not given are filled in like Claude Code would.
+//! Sample payloads: missing fields are filled in as Claude Code would.
 
 use serde_json::{Map, Value, json};
 
 use super::{fields, tools};
 use crate::event::{EventKind, Example};
 
-/// The agent where an event needs one and none is named.
+/// The default agent, for events that need one.
 pub const AGENT: &str = "general-purpose";
 
 /// The session in which `doctor` calls the hook.
@@ -22,7 +22,7 @@ pub struct Sample<'a> {
     pub agent: Option<&'a str>,
     pub tool: Option<&'a str>,
     pub tool_input: Map<String, Value>,
-    /// These override what is filled in.
+    /// These override the filled-in fields.
     pub fields: Map<String, Value>,
 }
 

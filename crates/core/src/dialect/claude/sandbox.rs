@@ -18,17 +18,17 @@ pub const DENY_WRITE: [&str; 3] = [SANDBOX, "filesystem", "denyWrite"];
 pub const DENY: [&str; 2] = [PERMISSIONS, "deny"];
 pub const ASK: [&str; 2] = [PERMISSIONS, "ask"];
 
-/// Commands that run outside of the sandbox.
+/// Commands that run outside the sandbox.
 pub const EXCLUDED_COMMANDS: [&str; 2] = [SANDBOX, "excludedCommands"];
 
-/// The hosts that commands may reach. Without it each new host is asked about.
+/// The hosts that commands may reach. Without this setting the user is asked about each new host.
 pub const ALLOWED_DOMAINS: [&str; 3] = [SANDBOX, "network", "allowedDomains"];
 pub const ANY_DOMAIN: &str = "*";
 
 pub const ENABLED: [&str; 2] = [SANDBOX, "enabled"];
 
-/// What makes the sandbox hold for every command. With `autoAllowBashIfSandboxed`, which is on by default, commands would run
-/// without the questions of permission rules.
+/// The settings with which the sandbox holds for every command. With `autoAllowBashIfSandboxed`, which is on by default,
+/// permission rules would not ask about commands.
 pub const SWITCHES: [([&str; 2], bool); 4] = [
     (ENABLED, true),
     ([SANDBOX, "failIfUnavailable"], true),
@@ -36,19 +36,19 @@ pub const SWITCHES: [([&str; 2], bool); 4] = [
     ([SANDBOX, "autoAllowBashIfSandboxed"], false),
 ];
 
-/// Whether the sandbox takes a path for a pattern.
+/// Whether the sandbox reads a path as a pattern.
 #[must_use]
 pub fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '[', ']'])
 }
 
-/// Whether the sandbox reads a pattern as ours are read: it has neither escapes nor `[!a]`, and braces are literal.
+/// Whether a pattern means the same in the sandbox as here. The sandbox has neither escapes nor `[!a]`, and braces are literal.
 #[must_use]
 pub fn can_read(pattern: &str) -> bool {
     !pattern.contains(['[', ']', '{', '}', '\\']) && !pattern.contains(char::is_control)
 }
 
-/// A permission rule for a tool and a path as the sandbox has it: absolute paths start with two slashes there. None for a path
+/// A permission rule for a tool and a path from the sandbox: in rules absolute paths start with two slashes. `None` for a path
 /// that would end the rule.
 #[must_use]
 pub fn permission(tool: &str, path: &str) -> Option<String> {
@@ -59,12 +59,12 @@ pub fn permission(tool: &str, path: &str) -> Option<String> {
     Some(format!("{tool}({slash}{path})"))
 }
 
-/// Something in the settings: a value, or one member of a list.
+/// An entry in the settings: a value, or one member of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettingsEntry {
     pub keys: Vec<String>,
     pub value: Value,
-    /// It is a member of the list below these keys.
+    /// Whether it is a member of the list below these keys.
     pub in_list: bool,
 }
 

@@ -1,7 +1,7 @@
-//! Tags that mean something to Claude Code or to its model. In untrusted text they could imitate the client.
+//! Tags with a meaning for Claude Code or its model. In untrusted text they could imitate the client.
 
-/// From the client's own list of tags that text from outside may not contain, and from those that it recognises at the start of a
-/// message. No programming language has types with such names.
+/// The client's own list of tags that outside text may not contain, and the tags that it recognises at the start of a message. No
+/// programming language has types with such names.
 pub const COMPOUND: &[&str] = &[
     "agent-message",
     "artifact-file-content",
@@ -77,7 +77,7 @@ pub const COMPOUND: &[&str] = &[
     "webhook-payload",
 ];
 
-/// Words that other text has in angle brackets too: `Sender<channel>` is a type.
+/// Words that also appear in angle brackets elsewhere: `Sender<channel>` is a type.
 pub const SIMPLE: &[&str] =
     &["assistant", "browser", "channel", "human", "invoke", "parameter", "system", "terminal", "tick"];
 

@@ -1,4 +1,4 @@
-//! Claude Code's own tools: what they do with the files, commands and URLs that their input names.
+//! Claude Code's own tools, and what they do with the files, commands and URLs in their input.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ pub mod notation;
 
 use super::agents;
 
-/// What a tool call does, as far as its input says.
+/// The effect of a tool call, according to its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolUse<'a> {
     File {
@@ -30,28 +30,28 @@ pub const READ: &str = "Read";
 
 pub const WRITE: &str = "Write";
 
-/// The tool that changes a file. Permission rules for it are about all tools that write.
+/// The tool that changes a file. Permission rules for it apply to all tools that write.
 pub const EDIT: &str = "Edit";
 
-/// The field of [`EDIT`] with a patch in place of a file and its text, as other clients have it.
+/// The field of [`EDIT`] with a patch instead of a file and its text, for other clients.
 pub const PATCH: &str = "patch";
 
 /// The tool that runs shell commands.
 pub const SHELL: &str = "Bash";
 
-/// Runs a shell command as `Bash` does, in the background; with `ws` instead it opens a socket and runs nothing.
+/// Runs a shell command in the background, like `Bash`. With `ws` it opens a socket instead and runs nothing.
 const MONITOR: &str = "Monitor";
 const POWER_SHELL: &str = "PowerShell";
 
-/// Asks to run a shell command outside of the sandbox.
+/// Requests to run a shell command outside the sandbox.
 const UNSANDBOXED: &str = "dangerouslyDisableSandbox";
 
-/// Whether a shell command asks to run outside of the sandbox.
+/// Whether a shell command requests to run outside the sandbox.
 pub fn runs_unsandboxed(input: &Map<String, Value>) -> bool {
     !matches!(input.get(UNSANDBOXED), None | Some(Value::Null | Value::Bool(false)))
 }
 
-/// The field with the command of a tool that has one.
+/// The field with the command.
 pub const COMMAND: &str = "command";
 
 /// The tools with a command.
@@ -82,10 +82,10 @@ const SEARCH: (&str, &str) = ("Grep", "path");
 /// The search for names of files. Its field of that name is a directory.
 const NAME_SEARCH: &str = "Glob";
 
-/// Shows the user files, whose contents leave the project.
+/// Shows files to the user. Their contents leave the project.
 const SEND: &str = "SendUserFile";
 
-/// Tools that publish or load the files that their input names, each in fields of its own.
+/// Tools that publish or load the files in their input. Each has its own fields for them.
 pub const NAMING: [&str; 3] = ["Artifact", "Projects", "ReadMcpResourceTool"];
 
 /// The tools that may write files; a shell may also read them.
@@ -102,22 +102,22 @@ fn with_access(wanted: Access) -> impl Iterator<Item = &'static str> {
     FILE_TOOLS.iter().filter(move |(.., access)| *access == wanted).map(|(tool, ..)| *tool)
 }
 
-/// The tools that a permission rule for [`EDIT`] is about.
+/// The tools that a permission rule for [`EDIT`] applies to.
 fn ruled_as_edit() -> impl Iterator<Item = &'static str> {
     with_access(Access::Write)
 }
 
-/// The tools that a permission rule for [`READ`] is about.
+/// The tools that a permission rule for [`READ`] applies to.
 fn ruled_as_read() -> impl Iterator<Item = &'static str> {
     with_access(Access::Read).chain([SEARCH.0, NAME_SEARCH])
 }
 
-/// The file that a tool's input names, whichever tool it is.
+/// The file in the input of any tool.
 pub fn named_file(input: &Map<String, Value>) -> Option<&str> {
     FILE_TOOLS.iter().find_map(|(_, field, _)| input.get(*field)?.as_str())
 }
 
-/// Like `named_file`, or else the first file that a patch writes.
+/// Like `named_file`, else the first file that a patch writes.
 pub fn first_file(input: &Map<String, Value>) -> Option<String> {
     let in_patch = || {
         let files = apply_patch::files(input.get(PATCH)?.as_str()?)?;
@@ -126,12 +126,12 @@ pub fn first_file(input: &Map<String, Value>) -> Option<String> {
     named_file(input).map(str::to_owned).or_else(in_patch)
 }
 
-/// Whether a call has a patch in place of a file.
+/// Whether a call has a patch instead of a file.
 pub fn is_patch(tool: &str, input: &Map<String, Value>) -> bool {
     tool == EDIT && !input.contains_key("file_path") && input.get(PATCH).is_some_and(Value::is_string)
 }
 
-/// The field of a tool's input that names its file.
+/// The field with the file of a tool.
 pub fn file_field(tool: &str) -> Option<&'static str> {
     if tool == SEARCH.0 || tool == NAME_SEARCH {
         return Some(SEARCH.1);
@@ -151,7 +151,7 @@ pub fn guess(input: &Map<String, Value>) -> Option<&'static str> {
     fields.into_iter().find(|(field, _)| input.contains_key(*field)).map(|(_, tool)| tool)
 }
 
-/// A short description of a call that names no file and no command.
+/// A short description of a call without a file or a command.
 pub fn described(input: &Map<String, Value>) -> Option<&str> {
     let fields = ["description", "subject", "pattern", "url", "query", "skill"];
     fields.iter().find_map(|field| input.get(*field)?.as_str())
@@ -161,10 +161,10 @@ pub fn described(input: &Map<String, Value>) -> Option<&str> {
 const READING_TOOLS: [&str; 10] =
     ["Agent", "Task", "Read", "Glob", "Grep", "LS", "ToolSearch", "TodoWrite", "WebFetch", "WebSearch"];
 
-/// Tools by which an agent gives its result, and does nothing else.
+/// Tools that only deliver the result of an agent.
 const REPORTING: [&str; 2] = ["StructuredOutput", "SubagentHandback"];
 
-/// Whether a tool only gives the result of an agent.
+/// Whether a tool only delivers the result of an agent.
 pub fn only_reports(tool: &str) -> bool {
     REPORTING.contains(&tool)
 }
@@ -179,7 +179,7 @@ pub fn may_write(tool: &str) -> bool {
     !READING_TOOLS.contains(&tool)
 }
 
-/// The field that names the file which a tool writes.
+/// The field with the file that a tool writes.
 pub fn written_field(tool: &str) -> Option<&'static str> {
     FILE_TOOLS
         .iter()
@@ -187,7 +187,7 @@ pub fn written_field(tool: &str) -> Option<&'static str> {
         .map(|(_, field, _)| *field)
 }
 
-/// Tools that ask the user: their result is the user's answer. To allow them would be to answer for the user.
+/// Tools that ask the user: their result is the user's answer. Allowing them would answer for the user.
 const ASKING: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
 
 pub fn asks_user(tool: &str) -> bool {
@@ -267,7 +267,7 @@ pub const KNOWN: &[&str] = &[
 /// Former and current names.
 pub const RENAMED: [(&str, &str); 1] = [("Task", "Agent")];
 
-/// The name of a tool today; in a matcher it means the former one too.
+/// The current name of a tool. In a matcher it includes the former name.
 pub fn current_name(tool: &str) -> &str {
     RENAMED.iter().find(|(former, _)| *former == tool).map_or(tool, |(_, current)| current)
 }
@@ -285,12 +285,12 @@ pub fn can_write(allowed: Option<&[String]>, denied: &[String]) -> bool {
     allowed.is_none_or(|tools| tools.iter().any(writes)) && !is_denied
 }
 
-/// Whether a call of this tool may write files, as far as that is known.
+/// Whether a call of this tool may write files, as far as known.
 pub fn may_write_files(tool: &str) -> bool {
     !KNOWN.contains(&tool) || writing().any(|writing| writing == tool)
 }
 
-/// Whether a call of this tool may name files or a command, as far as that is known.
+/// Whether a call of this tool may name files or a command, as far as known.
 pub fn may_touch_files(tool: &str) -> bool {
     may_write_files(tool) || reading().any(|reading| reading == tool)
 }
@@ -317,7 +317,7 @@ pub fn malformed(tool: &str, input: &Map<String, Value>) -> Option<(&'static str
     if is_usable { None } else { Some((field, access)) }
 }
 
-/// What a call of a tool does.
+/// The effect of a tool call.
 pub fn what<'a>(tool: &str, input: &'a Map<String, Value>) -> ToolUse<'a> {
     let field = |name: &str| input.get(name).and_then(Value::as_str);
     if WITH_COMMAND.contains(&tool) {
@@ -336,8 +336,7 @@ pub fn what<'a>(tool: &str, input: &'a Map<String, Value>) -> ToolUse<'a> {
         .unwrap_or(ToolUse::Other)
 }
 
-/// The files that a search names beside its `path`: by its `glob`, which is a name without wildcards, or
-/// in the `paths` of another client.
+/// The files of a search besides its `path`: its `glob`, if that is a name without wildcards, or the `paths` of another client.
 pub fn searched(tool: &str, input: &Map<String, Value>) -> Vec<String> {
     if tool != SEARCH.0 {
         return Vec::new();
@@ -358,7 +357,7 @@ pub fn searched(tool: &str, input: &Map<String, Value>) -> Vec<String> {
     listed.chain(named.map(in_folder)).collect()
 }
 
-/// Whether an edit replaces text, so that its file exists. In a past session it may be gone since.
+/// Whether an edit replaces text, so that its file must have existed. Since a past session it may have been deleted.
 pub fn replaces_text(input: &Map<String, Value>) -> bool {
     input.get("old_string").and_then(Value::as_str).is_some_and(|text| !text.is_empty())
 }
@@ -368,8 +367,7 @@ pub fn sent<'a>(tool: &str, input: &'a Map<String, Value>) -> Vec<Cow<'a, str>> 
     if tool == SEND { mcp::named_files(input) } else { Vec::new() }
 }
 
-/// The host of the input's `url`, in lower case. It is read strictly: a URL that two readers could understand differently has
-/// none.
+/// The host of the input's `url`, in lower case. `None` for a URL that two readers could understand differently.
 pub fn host_of(input: &Map<String, Value>) -> Option<String> {
     host(input.get("url")?.as_str()?)
 }

@@ -1,5 +1,5 @@
-//! One line of Claude Code's transcripts. Most bytes of a transcript do not matter (snapshots of requests, listings, results
-//! of tools), so a line is read only as far as needed to know that.
+//! One line of Claude Code's transcripts. Most bytes of a transcript do not matter (snapshots of requests, listings, results of
+//! tools), so a line is read only as far as necessary.
 
 use std::borrow::Cow;
 
@@ -31,7 +31,7 @@ pub struct BlockCall<'e, 'a> {
 #[derive(Debug)]
 pub enum TranscriptLine<'a> {
     Entry(Box<TranscriptEntry<'a>>),
-    /// A kind that does not say what happened.
+    /// A kind without information about what happened.
     Ignored,
     /// A kind that this version does not know, described in words that follow "a line".
     Unknown(Cow<'static, str>),
@@ -80,7 +80,7 @@ impl<'a> TranscriptLine<'a> {
     }
 }
 
-/// Whether a line of progress may be one of an agent. Most are of commands and hooks.
+/// Whether a line of progress may come from an agent. Most come from commands and hooks.
 fn is_of_agent(line: &[u8]) -> bool {
     memchr::memmem::find(line, kinds::AGENT_PROGRESS.as_bytes()).is_some()
 }
@@ -105,7 +105,7 @@ impl<'a> TranscriptEntry<'a> {
         }
     }
 
-    /// What the user typed, also while Claude worked; or the task of a subagent.
+    /// The text that the user typed, also while Claude was working, or the task of a subagent.
     pub fn prompt(&self) -> Option<Cow<'_, str>> {
         if self.is("attachment") {
             return self.attachment.as_ref()?.queued_prompt();
@@ -125,7 +125,7 @@ impl<'a> TranscriptEntry<'a> {
         }
     }
 
-    /// Whether it is a prompt that came while Claude worked: the same turn goes on.
+    /// Whether it is a prompt that arrived while Claude was working: the same turn continues.
     pub fn is_queued(&self) -> bool {
         self.is("attachment") && self.prompt().is_some()
     }
@@ -143,7 +143,7 @@ impl<'a> TranscriptEntry<'a> {
 }
 
 impl<'a> Attachment<'a> {
-    /// A prompt that was entered while Claude worked. Claude Code submits it before the next request, like other prompts.
+    /// A prompt that was entered while Claude was working. Claude Code submits it before the next request, like other prompts.
     /// Messages of agents and other sessions have no mode.
     fn queued_prompt(&self) -> Option<Cow<'a, str>> {
         let is_submitted = match self.mode.text() {
@@ -161,7 +161,7 @@ impl<'a> Attachment<'a> {
     }
 }
 
-/// The modes of queued prompts for which UserPromptSubmit comes.
+/// The modes of queued prompts for which UserPromptSubmit fires.
 const QUEUED_MODES: [&str; 2] = ["prompt", "task-notification"];
 
 fn texts<'a>(blocks: &[MessageBlock<'a>]) -> Option<Cow<'a, str>> {

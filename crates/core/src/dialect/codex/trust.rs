@@ -1,5 +1,5 @@
-//! What the user trusts, in Codex's `config.toml`. It is read line by line, as far as it decides whether our hooks run, and never
-//! written.
+//! The trust of the user in Codex's `config.toml`. The file is read line by line, as far as it decides whether our hooks run, and
+//! never written.
 
 use std::path::Path;
 
@@ -12,13 +12,13 @@ const STATE: &str = "hooks.state";
 const PROJECTS: &str = "projects";
 const HOOKS: &str = "hooks";
 
-/// A line that sets something, with the table that it is in.
+/// A line with a setting, and its table.
 struct Setting<'a> {
     table: &'a str,
     line: &'a str,
 }
 
-/// The settings of a file. The header of a table is one that sets nothing.
+/// The settings of a file. The header of a table counts as a line without a setting.
 fn settings(text: &str) -> impl Iterator<Item = Setting<'_>> {
     let mut table = "";
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).map(move |line| {
@@ -31,14 +31,14 @@ fn settings(text: &str) -> impl Iterator<Item = Setting<'_>> {
     })
 }
 
-/// A key in the two ways to quote it.
+/// A key in both forms of quoting.
 fn quoted(key: &str) -> [String; 2] {
     let escaped = key.replace('\\', "\\\\").replace('"', "\\\"");
     [format!("\"{escaped}\""), format!("'{key}'")]
 }
 
 impl Setting<'_> {
-    /// What it says of this key of a table, where it does.
+    /// The value of this key in a table.
     fn of(&self, table: &str, key: &str) -> Option<&str> {
         quoted(key).iter().find_map(|key| {
             if self.table == format!("{table}.{key}") {
@@ -74,7 +74,7 @@ fn has_hooks(text: &str) -> bool {
             && !name.starts_with(STATE)
     };
     settings(text).any(|setting| {
-        // The table of hooks alone has none.
+        // The plain table of hooks contains no hook itself.
         let is_own = setting.table == HOOKS && !setting.line.is_empty() && !setting.line.starts_with("state");
         let is_of_event = setting.table != HOOKS && is_hooks(setting.table);
         is_own || is_of_event || setting.table.is_empty() && is_hooks(setting.line)

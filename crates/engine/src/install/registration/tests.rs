@@ -17,7 +17,7 @@ fn file(scope: Scope, path: &str, registered: Vec<Registration>) -> ScopeSetting
     ScopeSettings { client: &claude::DIALECT, scope, path: path.into(), settings }
 }
 
-/// What Claude Code's settings need.
+/// The registrations that Claude Code's settings need.
 fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> Vec<Registration> {
     super::needed(config, program, SettingsTarget::claude(scope))
 }
@@ -26,10 +26,10 @@ fn one_file(registered: Vec<Registration>) -> Vec<ScopeSettings> {
     vec![file(Scope::Local, "x", registered)]
 }
 
-/// A program that exists, so that what is registered starts something.
+/// An existing program, so that the registrations can start it.
 const PROGRAM: &str = "/bin/sh";
 
-/// Where the user has a config of their own that says nothing.
+/// The problems, if the user's own config has no rules.
 fn out_of_sync(found: &[ScopeSettings], config: &ConclaudeConfig) -> Vec<Problem> {
     super::out_of_sync(found, config, |scope| {
         if scope == Scope::User { ConclaudeConfig::default() } else { config.clone() }
@@ -71,7 +71,7 @@ fn a_config_that_grew_is_noticed() {
     assert_eq!(lines(out_of_sync(&found, &config(""))), missing);
 }
 
-/// What is registered, as `Event` or `Event: matcher`.
+/// The registrations, as `Event` or `Event: matcher`.
 fn registered(yaml: &str) -> Vec<String> {
     let needed = needed(&config(yaml), "conclaude", Scope::Project);
     let line = |one: Registration| match one.matcher {
@@ -181,7 +181,7 @@ fn what_the_users_own_config_needs_is_registered_for_all_projects() {
     let fixed = [format!("{missing} → conclaude install --user")];
     assert_eq!(problems(std::slice::from_ref(&user), &own()), fixed);
     assert_eq!(problems(&[project.clone(), user], &own()), fixed, "colleagues have nothing to do with it");
-    // What the project needs and what the user needs are registered in two files, and count together.
+    // The needs of the project and of the user are registered in two files, and count together.
     let both = config("preToolUse: {unreadableFiles: [.env], commands: {WebFetch: [{run: x}]}}");
     let of_project =
         needed(&config("preToolUse: {commands: {WebFetch: [{run: x}]}}"), PROGRAM, Scope::Project);

@@ -33,7 +33,7 @@ pub const ORIGINAL: &str = "Hooks";
 /// The argument of its registration in the file of an agent.
 pub const AGENT: &str = "--agent";
 
-/// What separates words for the shell.
+/// The characters that separate words in a shell.
 const BLANKS: [char; 2] = [' ', '\t'];
 
 const LOOK: &str = "command -v ";
@@ -46,7 +46,7 @@ const THEN: &str = "; exec ";
 pub struct CommandLine<'a> {
     /// The program, without quotes.
     pub program: &'a str,
-    /// Where else it is looked for.
+    /// The other places where it is searched.
     pub search: Option<ProgramSearch>,
     /// The value of `--client`.
     pub client: Option<&'a str>,

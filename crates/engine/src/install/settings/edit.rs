@@ -11,7 +11,7 @@ use super::read::{BOM, Refusal, Registration, hooks_of, is_ours};
 pub fn install(text: &str, wanted: &[Registration]) -> Result<String, Refusal> {
     let text = if text.trim().is_empty() { "{}\n" } else { text };
     edit(text, |mut text| {
-        // One after the other: each works on the result of the one before.
+        // Each change works on the result of the previous one.
         for registration in wanted {
             text = install_one(&text, registration)?;
         }

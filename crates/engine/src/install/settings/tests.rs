@@ -22,7 +22,7 @@ fn ours(text: &str) -> usize {
     read(text).unwrap_or_else(|error| panic!("{error}\n{text}")).registered.len()
 }
 
-/// What is registered for an event.
+/// The registrations of an event.
 fn registered(text: &str, event: EventKind) -> Vec<Registration> {
     read(text).unwrap().registered.into_iter().filter(|one| one.event == event).collect()
 }
@@ -61,7 +61,7 @@ fn installing_adds_ours_twice_changes_nothing_and_uninstalling_restores_the_file
 fn what_is_not_ours_stays_byte_for_byte() {
     for file in FILES {
         let installed = install(file, &wanted()).unwrap();
-        // Cut out what was added, wherever that is: what is left is the file.
+        // Without the added parts, the text is the original file.
         let (mut rest, mut at) = (String::new(), 0);
         for byte in installed.bytes() {
             if file.as_bytes().get(at) == Some(&byte) {
@@ -102,7 +102,7 @@ fn a_second_entry_of_ours_goes() {
         .into_iter()
         .map(|one| Registration { command: one.command.replace("conclaude", "/old/conclaude"), ..one })
         .collect();
-    // By hand, since we would not do it.
+    // Written by hand, since we would not do it.
     let group = pretty(&old[0].value(), "\t");
     let doubled = first.replacen("\"SubagentStop\": [", &format!("\"SubagentStop\": [{group},"), 1);
     assert_eq!(registered(&doubled, EventKind::SubagentStop).len(), 2);

@@ -3,7 +3,7 @@ use shell_effects::glob::{Glob, GlobKind};
 
 use crate::lint::tests::remarked;
 
-/// A config with a pattern, and what is around the pattern where it is written.
+/// A config with a pattern, and the text around the pattern.
 struct Place {
     config: fn(&str) -> String,
     around: (&'static str, &'static str),
@@ -110,7 +110,7 @@ fn globs_that_look_like_regular_expressions_are_left() {
     }
 }
 
-/// It was suggested with `^` in front, which matches nothing.
+/// The suggestion started with `^`, which matches nothing.
 #[test]
 fn what_is_suggested_for_names_with_a_dot_has_no_anchor() {
     let shown = remarked(&(UNEDITABLE.config)("'^docs/.*'")).join("\n");

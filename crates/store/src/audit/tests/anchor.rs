@@ -1,4 +1,4 @@
-//! What the end outside the project tells of records that somebody else wrote, changed or removed.
+//! The anchor outside the project shows records that somebody else wrote, changed or removed.
 
 use super::*;
 
@@ -73,7 +73,7 @@ fn a_record_that_somebody_else_appended_is_named_before_and_after_the_next_one()
     };
     Reader::new(&project.trail).each(&Filter::default(), note).unwrap();
     assert_eq!(doubts, [beyond]);
-    // The chain goes on where we ended, and not from there.
+    // The chain continues at our last record, and not at the forged ones.
     project.tamper(|lines| lines.extend([forged(&lines[3])]));
     (4..=6).for_each(|n| project.trail.append(&record(n)).unwrap());
     let verdict = verify(&project.trail).unwrap();
@@ -108,13 +108,13 @@ fn a_writer_that_was_killed_leaves_a_trail_in_order() {
     use crate::audit::chain::{Anchor, RecordPosition};
     let project = with_records(2, 1 << 20);
     let end = project.trail.read_anchor().unwrap();
-    // Before it wrote: the end says what was coming.
+    // Killed before it wrote the record: the anchor already has the new end.
     let next = RecordPosition { seq: 3, hash: "f".repeat(64), file: end.last.file.clone() };
     project.trail.keep_anchor(&Anchor { last: end.last.clone(), next: Some(next) }).unwrap();
     assert_eq!(verify(&project.trail).unwrap(), in_order(2));
     project.trail.append(&record(3)).unwrap();
     assert_eq!(verify(&project.trail).unwrap(), in_order(3));
-    // After it wrote, before it could say so.
+    // Killed after it wrote the record, and before it updated the anchor.
     let next = project.trail.read_anchor().unwrap().last;
     project.trail.keep_anchor(&Anchor { last: end.last, next: Some(next) }).unwrap();
     assert_eq!(verify(&project.trail).unwrap(), in_order(3));
@@ -137,7 +137,7 @@ fn a_trail_of_an_older_version_is_in_order_and_goes_on() {
     };
     old(3);
     assert_eq!(verify(&project.trail).unwrap(), in_order(3));
-    // It wrote the record first: a process that was killed left the end behind.
+    // An older version wrote the record first: a process that was killed left an outdated anchor.
     old(2);
     let verdict = verify(&project.trail).unwrap();
     assert_eq!((verdict.good, verdict.problem), (3, None));
@@ -151,7 +151,7 @@ fn a_trail_of_an_older_version_is_in_order_and_goes_on() {
 fn an_end_that_cannot_be_kept_any_more_is_an_error_and_writes_nothing() {
     let project = with_records(2, 1 << 20);
     let end = &project.outside().end;
-    // A folder in its project: it can be read no more, nor replaced.
+    // A folder in place of the anchor can be neither read nor replaced.
     let text = fs::read_to_string(end).unwrap();
     fs::remove_file(end).unwrap();
     fs::create_dir(end).unwrap();

@@ -1,4 +1,4 @@
-//! What a trail costs, however long it is and whatever is in it.
+//! The cost of a trail is bounded, whatever its length and its content are.
 
 use super::super::append::{MAX_BATCH_BYTES, body_of, take_batch};
 use super::super::lines::Lines;

@@ -1,4 +1,4 @@
-//! What all sessions of a project used on one day, from local midnight to the next one.
+//! The usage of all sessions of a project on one day, from local midnight to the next one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{UsedTokens, short_hash};
 use conclaude_os::environment;
 
-/// What all sessions of a project used on one day.
+/// The usage of all sessions of a project on one day.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DaySpending {
@@ -21,7 +21,7 @@ pub struct DaySpending {
 }
 
 impl DaySpending {
-    /// What the sessions used together, one of them as given.
+    /// The total usage, with this value for one of the sessions.
     #[must_use]
     pub fn used_with(&self, session: &str, own: &UsedTokens) -> UsedTokens {
         let mut used = own.clone();
@@ -30,7 +30,7 @@ impl DaySpending {
         used
     }
 
-    /// What all of them used.
+    /// The total usage.
     #[must_use]
     pub fn used(&self) -> UsedTokens {
         let mut used = UsedTokens::default();
@@ -43,7 +43,7 @@ impl DaySpending {
         !(self.start..self.end).contains(&now.as_millisecond())
     }
 
-    /// The day of this time. Sessions enter what they used.
+    /// The day of this time, still without usage.
     pub(super) fn of(now: Timestamp) -> DaySpending {
         let midnight = Zoned::new(now, local_zone()).start_of_day();
         let next = midnight.as_ref().ok().and_then(|start| start.tomorrow().ok()?.start_of_day().ok());
@@ -53,7 +53,8 @@ impl DaySpending {
     }
 }
 
-/// The zone of this machine. To name it, `TimeZone::system` lists all zones that there are, which takes longer than an event.
+/// The time zone of this machine. `TimeZone::system` would list all existing zones to find its name, which takes longer than an
+/// event.
 fn local_zone() -> TimeZone {
     let is_set = environment::is_set("TZ");
     let file = if is_set { None } else { fs::read("/etc/localtime").ok() };

@@ -6,7 +6,7 @@ use super::{DaySpending, SessionSpending, UsedTokens};
 use conclaude_core::config::{BudgetScope, Limit, Measure, PriceTable};
 use conclaude_core::spending::Meter;
 
-/// What amounts are compared with.
+/// The usage that amounts are compared with.
 #[derive(Clone, Copy)]
 pub struct MeterQuery<'a> {
     pub limits: &'a [Limit],
@@ -15,14 +15,14 @@ pub struct MeterQuery<'a> {
     pub now: Timestamp,
 }
 
-/// An amount with what is used of it, and the name under which its marks are.
+/// An amount, its used part, and the name of its marks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedMeter {
     pub name: String,
     pub meter: Meter,
 }
 
-/// A subagent and what messages call it.
+/// A subagent, and its name in messages.
 #[derive(Clone, Copy)]
 pub struct MeteredAgent<'a> {
     pub id: &'a str,
@@ -52,7 +52,7 @@ impl SessionSpending {
         limits.collect()
     }
 
-    /// The amounts of a subagent. The clock of one that has stopped stands still, unless it is at work after all.
+    /// The amounts of a subagent. The clock of a stopped agent stands still, unless the agent works again.
     #[must_use]
     pub fn meters_of(&self, query: MeterQuery<'_>, agent: MeteredAgent<'_>) -> Vec<NamedMeter> {
         let limits = query.limits.iter().filter(|limit| limit.scope == BudgetScope::Agent);

@@ -18,7 +18,7 @@ fn tokens(session: &SessionSpending) -> u64 {
     session.used(&PriceTable::default()).tokens
 }
 
-/// Kept and read again, as between two events.
+/// Saved and loaded, as between two events.
 fn again(session: &SessionSpending) -> SessionSpending {
     serde_json::from_slice(&serde_json::to_vec(session).unwrap()).unwrap()
 }
@@ -34,7 +34,7 @@ fn only_new_lines_are_read() {
     append(&path, &line("two", 10, "2026-01-31T12:00:01Z"));
     session.count("", &path, None).unwrap();
     assert_eq!(tokens(&session), 226);
-    // What was read is garbage now, and nobody looks at it.
+    // The lines that were counted are overwritten: they are not read again.
     let mut text = fs::read(&path).unwrap();
     text[..200].fill(b'x');
     fs::write(&path, &text).unwrap();

@@ -1,4 +1,5 @@
-//! What was counted of one transcript, and up to where. A transcript grows; it may also be shortened or replaced.
+//! The counts of one transcript, and the position up to which it was counted. A transcript grows; it may also be shortened or
+//! replaced.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -21,23 +22,23 @@ const MAX_RECENT: usize = 8;
 /// Like `MAX_RECENT`, for a transcript into which several agents write at the same time.
 const MAX_RECENT_OF_AGENTS: usize = 64;
 
-/// This number of bytes before the position are compared, to know whether it is still the same file.
+/// The number of compared bytes before the position. They show whether it is still the same file.
 const TAIL_BYTES: usize = 64;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TranscriptCount {
     pub path: PathBuf,
-    /// Up to here it is counted.
+    /// The end of the counted part.
     position: u64,
     inode: u64,
-    /// The hash of what is before the position.
+    /// The hash of the bytes before the position.
     tail: u64,
-    /// The time of the newest line that is counted, in milliseconds since 1970.
+    /// The time of the newest counted line, in milliseconds since 1970.
     newest: Option<i64>,
     pub models: BTreeMap<String, CountedModel>,
     recent: Vec<RecentAnswer>,
-    /// Agents write into it as well.
+    /// Whether agents write into it as well.
     has_agents: bool,
     /// Answers whose usage could not be read.
     pub unread: u64,
@@ -51,12 +52,12 @@ pub struct CountedModel {
     pub today: Tokens,
 }
 
-/// An answer that more lines may follow.
+/// An answer that may continue on further lines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct RecentAnswer {
     id: u64,
-    /// It was counted as one of today, too.
+    /// Whether it was also counted for today.
     today: bool,
     parts: Vec<(String, [u64; 5])>,
 }
@@ -107,7 +108,7 @@ impl CountedModel {
 }
 
 impl TranscriptCount {
-    /// Counts the new lines. If the file was shortened or replaced, only lines that are newer than the last counted one are added:
+    /// Counts the new lines. If the file was shortened or replaced, only lines after the time of the last counted one are added:
     /// used tokens stay used.
     pub(super) fn read(&mut self, path: &Path, day: DaySpan) -> io::Result<()> {
         let metadata = path.metadata()?;
@@ -137,7 +138,7 @@ impl TranscriptCount {
         Ok(())
     }
 
-    /// The hash of what is before the position.
+    /// The hash of the bytes before the position.
     fn tail_of(&self, file: &mut File) -> io::Result<u64> {
         let length = self.position.min(TAIL_BYTES as u64);
         file.seek(SeekFrom::Start(self.position - length))?;

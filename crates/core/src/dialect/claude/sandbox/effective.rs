@@ -1,4 +1,4 @@
-//! The sandbox that all settings files make together, and what would let a command out of it.
+//! The sandbox that results from all settings files, and the gaps through which a command could leave it.
 
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -8,7 +8,7 @@ use super::{ALLOW_READ, EXCLUDED_COMMANDS, SANDBOX, SWITCHES, SettingsEntry, at,
 /// A settings file.
 #[derive(Clone, Debug)]
 pub struct SettingsSource {
-    /// For messages.
+    /// Its name in messages.
     pub name: String,
     pub json: Value,
     /// Why Claude Code may ignore the whole file.
@@ -42,7 +42,7 @@ pub enum SandboxGap {
     NotListed(String),
 }
 
-/// The keys whose effect is known and lets nothing out, by the object that has them.
+/// The keys that certainly open no gap, by the object that contains them.
 const HARMLESS: [(&[&str], &[&str]); 3] = [
     (
         &[SANDBOX],
@@ -64,7 +64,7 @@ const HARMLESS: [(&[&str], &[&str]); 3] = [
         &["allowRead", "allowWrite", "denyRead", "denyWrite", "allowManagedReadPathsOnly"],
     ),
     (
-        // A socket may lead to a server that reads and writes files for others, such as Docker.
+        // A socket may lead to a server, such as Docker, that reads and writes files for its clients.
         &[SANDBOX, "network"],
         &[
             "allowedDomains",
@@ -78,7 +78,7 @@ const HARMLESS: [(&[&str], &[&str]); 3] = [
     ),
 ];
 
-/// Files that the sandbox shows as devices if they do not exist, so that no command creates them. `git add -A` fails on them.
+/// Missing files that the sandbox shows as devices, so that no command creates them. `git add -A` fails on them.
 pub const PLACEHOLDERS: [&str; 21] = [
     ".bash_profile",
     ".bashrc",
@@ -106,13 +106,13 @@ pub const PLACEHOLDERS: [&str; 21] = [
 /// The list of directories that commands may write to.
 pub const ALLOW_WRITE: [&str; 3] = [SANDBOX, "filesystem", "allowWrite"];
 
-/// Variables of Claude Code's sessions on machines that are not the user's, which start without a sandbox whatever the settings say, and of other
-/// settings files.
+/// Variables that change the settings: they select other settings files, or mark remote sessions, which start without a sandbox
+/// in any case.
 pub const OTHER_SETTINGS_VARIABLES: [&str; 3] =
     ["CLAUDE_CODE_REMOTE", "CLAUDE_CODE_ENVIRONMENT_KIND", "CLAUDE_CODE_MANAGED_SETTINGS_PATH"];
 
 impl EffectiveSandbox {
-    /// The settings, but only those of files that Claude Code certainly reads.
+    /// The settings from those files that Claude Code certainly reads.
     #[must_use]
     pub fn certain(&self) -> EffectiveSandbox {
         EffectiveSandbox {
@@ -134,7 +134,7 @@ impl EffectiveSandbox {
         self.sources.iter().rev().find_map(|source| Some((source, at(&source.json, keys)?)))
     }
 
-    /// Whether commands run in a sandbox at all.
+    /// Whether the sandbox is enabled at all.
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         self.switch(&super::ENABLED).is_some_and(|(_, value)| *value == Value::Bool(true))
@@ -153,7 +153,7 @@ impl EffectiveSandbox {
         self.sources.iter().any(|source| entry.is_in(&source.json))
     }
 
-    /// The first thing that lets some command out, whatever the command. Entries of `allowRead` that are ours are not a gap.
+    /// The first gap for any command. Our own entries of `allowRead` are not a gap.
     #[must_use]
     pub fn gap(&self, own_allow_read: &[&str]) -> Option<SandboxGap> {
         self.switched().or_else(|| self.loosened()).or_else(|| {
@@ -162,7 +162,7 @@ impl EffectiveSandbox {
         })
     }
 
-    /// A switch that has not the value that makes the sandbox hold for every command.
+    /// A switch whose value does not make the sandbox hold for every command.
     #[must_use]
     pub fn switched(&self) -> Option<SandboxGap> {
         SWITCHES.iter().find_map(|(keys, wanted)| {
@@ -177,7 +177,7 @@ impl EffectiveSandbox {
         })
     }
 
-    /// A setting whose effect is not known, or is known to weaken the sandbox.
+    /// A setting that weakens the sandbox, or whose effect is unknown.
     fn loosened(&self) -> Option<SandboxGap> {
         let loosened = |source: &SettingsSource, key: String| {
             Some(SandboxGap::Loosened { file: source.name.clone(), key })
@@ -199,7 +199,8 @@ impl EffectiveSandbox {
         loosened(source, format!("{}: [\"/\"]", ALLOW_WRITE.join(".")))
     }
 
-    /// The entry of `excludedCommands` that may take a call out of the sandbox. That needs an entry for every command of the call.
+    /// The entry of `excludedCommands` that may take a call out of the sandbox. That requires an entry for every command of the
+    /// call.
     #[must_use]
     pub fn excluding(&self, commands: &[&[String]]) -> Option<&str> {
         let matching = |words: &[String]| {
@@ -214,8 +215,8 @@ impl EffectiveSandbox {
     }
 }
 
-/// Whether an entry of `excludedCommands` may be about a command with these words. Claude Code looks at what wrappers such as
-/// `timeout` run, so the program may be any of the words.
+/// Whether an entry of `excludedCommands` may match a command with these words. Claude Code looks into wrappers such as
+/// `timeout`, so the program may be any of the words.
 fn may_exclude(entry: &str, words: &[String]) -> bool {
     let program = entry.split([' ', ':']).next().unwrap_or_default();
     match program.split_once('*') {
@@ -228,7 +229,7 @@ fn is_empty(value: &Value) -> bool {
     value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(Map::is_empty)
 }
 
-/// An option of Claude Code's command line by which other settings may count than those of the files.
+/// An option of Claude Code's command line that replaces or extends the settings of the files.
 #[must_use]
 pub fn overriding_option(arguments: &[String]) -> Option<&str> {
     let options = arguments.iter().filter_map(|argument| argument.strip_prefix("--"));

@@ -1,4 +1,4 @@
-//! What Claude Code and the operating system say when they refuse something, without saying why.
+//! The texts with which Claude Code and the operating system refuse something without a reason.
 
 /// Why a program could not use a file in the sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub enum SandboxRefusal {
     Busy,
 }
 
-/// What the operating system says, in the words of most programs. Each program has its own spelling.
+/// The operating system's errors, in the words of most programs. Each program has its own spelling.
 const REFUSAL_TEXTS: [(&str, SandboxRefusal); 5] = [
     ("permission denied", SandboxRefusal::Unreadable),
     ("read-only file system", SandboxRefusal::Unwritable),
@@ -20,14 +20,14 @@ const REFUSAL_TEXTS: [(&str, SandboxRefusal); 5] = [
     ("resource busy or locked", SandboxRefusal::Busy),
 ];
 
-/// What a line of a program's output says about the sandbox.
+/// The refusal that a line of a program's output reports.
 #[must_use]
 pub fn refusal_in(line: &str) -> Option<SandboxRefusal> {
     let line = line.to_ascii_lowercase();
     REFUSAL_TEXTS.iter().find(|(said, _)| line.contains(said)).map(|(_, refusal)| *refusal)
 }
 
-/// The words of Claude Code for a call that a permission rule refuses.
+/// Claude Code's texts for a call that a permission rule refuses.
 const REFUSED_CALL: [&str; 5] = [
     "denied by your permission settings",
     "deny rule in your permission settings",
@@ -36,7 +36,7 @@ const REFUSED_CALL: [&str; 5] = [
     "Permission to use ",
 ];
 
-/// Whether the result of a call says that a permission rule refused it.
+/// Whether a call's result reports a refusal by a permission rule.
 #[must_use]
 pub fn is_refused_call(result: &str) -> bool {
     REFUSED_CALL.iter().any(|words| result.contains(words)) && result.contains("den")

@@ -1,4 +1,4 @@
-//! Tools of MCP servers: the files that their input names, and what the tool may do to them.
+//! Tools of MCP servers: the files in their input, and the possible access to them.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{KNOWN, NAMING};
 use shell_effects::{Access, percent_decoded};
 
-/// How the tools of MCP servers start: `mcp__server__tool`.
+/// The prefix of the tools of MCP servers: `mcp__server__tool`.
 pub const PREFIX: &str = "mcp__";
 
 /// The tool of a server.
@@ -15,17 +15,17 @@ pub fn name(server: &str, tool: &str) -> String {
     format!("{PREFIX}{server}__{tool}")
 }
 
-/// All of them, as an alternative of a matcher.
+/// All of these tools, as an alternative of a matcher.
 pub const MATCHER: &str = "mcp__.*";
 
-/// Whether an alternative of a matcher may mean such a tool.
+/// Whether an alternative of a matcher may match such a tool.
 pub fn may_match(alternative: &str) -> bool {
     let literal = alternative.split(['.', '\\']).next().unwrap_or_default();
     let is_whole = literal.len() == alternative.len();
     literal.starts_with(PREFIX) || !is_whole && PREFIX.starts_with(literal)
 }
 
-/// Words in a tool's name that say whether it writes, reads, or only lists.
+/// Words in a tool's name that show whether it writes, reads, or only lists.
 const WRITING: [&str; 19] = [
     "write",
     "edit",
@@ -53,18 +53,18 @@ const READING: [&str; 13] = [
 ];
 const LISTING: [&str; 7] = ["list", "ls", "stat", "info", "tree", "exists", "metadata"];
 
-/// Whether a tool is not one of Claude Code's own that this version knows.
+/// Whether a tool is not one of Claude Code's known tools.
 pub fn is_foreign(tool: &str) -> bool {
     tool.starts_with(PREFIX) || !KNOWN.contains(&tool)
 }
 
-/// Whether the files that the input of a tool names are found by its keys.
+/// Whether the files in a tool's input are found by its keys.
 pub fn names_files(tool: &str) -> bool {
     is_foreign(tool) || NAMING.contains(&tool)
 }
 
-/// What a tool may do to the files that its input names, judging by its name. A name that says nothing counts as reading and
-/// writing. A tool that only lists does neither.
+/// The possible access of a tool to the files in its input, judging by its name. An unclear name counts as reading and writing. A
+/// tool that only lists has no access.
 pub fn access(tool: &str) -> Option<Access> {
     let name = tool.rsplit("__").next().unwrap_or(tool);
     let words = words(name);
@@ -97,15 +97,15 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// The files that the input of a tool names, as far as its keys say so, at any depth.
+/// The files in a tool's input, judging by its keys, at any depth.
 pub fn named_files(input: &Map<String, Value>) -> Vec<Cow<'_, str>> {
     let mut found = Vec::new();
     of_object(input, false, &mut found);
     found
 }
 
-/// The other texts of an input that may be a path, at any depth. They count if there is such a file. A text that a tool writes or
-/// searches for is no path.
+/// The other texts in an input that may be a path, at any depth. They count if such a file exists. A text that a tool writes or
+/// searches for is not a path.
 pub fn other_texts(input: &Map<String, Value>) -> Vec<&str> {
     const TEXTS: [&str; 14] = [
         "body",
@@ -205,7 +205,7 @@ fn names_file(key: &str) -> bool {
     KEYS.contains(&key.as_str()) || ENDS.iter().any(|end| key.ends_with(end))
 }
 
-/// Adds the path in a text; a URL of another host is not one.
+/// Adds the path in a text, unless it is the URL of another host.
 fn add<'a>(text: &'a str, found: &mut Vec<Cow<'a, str>>) {
     if text.is_empty() || text.contains('\0') {
         return;
@@ -219,8 +219,8 @@ fn add<'a>(text: &'a str, found: &mut Vec<Cow<'a, str>>) {
 
 const SCHEME: &str = "file:";
 
-/// `file:///a/b`, `file://localhost/a/b` and `file:/a/b`, with what is encoded in it. What may be a fragment or a part of the name
-/// counts as both.
+/// Decodes `file:///a/b`, `file://localhost/a/b` and `file:/a/b`. If a part may be a fragment or belong to the name, both
+/// readings count.
 fn of_url<'a>(rest: &'a str, found: &mut Vec<Cow<'a, str>>) {
     let path = match rest.strip_prefix("//") {
         Some(rest) => match rest.split_once('/') {

@@ -12,14 +12,14 @@ use crate::file_pattern::FilePattern;
 use crate::pattern::{Pattern, alternatives_of};
 use shell_effects::glob::{Glob, GlobError, GlobKind};
 
-/// A glob over the tool's name, and what is compared of its input.
+/// A glob over the tool's name, and a pattern for its input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolPattern {
     pub tool: Glob,
     pub input: ToolInputPattern,
 }
 
-/// What is compared of a tool's input.
+/// A pattern for the input of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolInputPattern {
     Any,
@@ -113,11 +113,11 @@ impl ToolPattern {
         Ok(self)
     }
 
-    /// Whether it is about a tool of this name, whatever the input is.
+    /// Whether it matches a tool with this name, whatever the input is.
     pub fn names(&self, tool: &str) -> bool {
         let tool = current_name(tool);
         let by_kind = match &self.input {
-            // As in Claude Code, a rule for these two is one for all tools that do the same.
+            // As in Claude Code, a rule for one of these two applies to all tools of its kind.
             ToolInputPattern::File { writes: true, .. } => {
                 self.tool.as_str() == EDIT && ruled_as_edit().any(|name| name == tool)
             }
@@ -134,13 +134,13 @@ impl ToolPattern {
         by_kind || by_server || matches(tool) || is_ruled_as_shell(tool, true) && matches(SHELL)
     }
 
-    /// An MCP server, which stands for all its tools.
+    /// An MCP server, which stands for all of its tools.
     fn server(&self) -> Option<&str> {
         let text = self.tool.as_str();
         text.strip_prefix(mcp::PREFIX).filter(|server| !server.contains("__")).map(|_| text)
     }
 
-    /// The names that it is about, as one glob.
+    /// The matching names, as one glob.
     ///
     /// # Errors
     /// Where that is longer than a pattern may be.
@@ -160,7 +160,7 @@ impl ToolPattern {
         matches!(self.input, ToolInputPattern::File { .. })
     }
 
-    /// The names of the tools that it is about. `None` if there may be any number of them.
+    /// The names of the matching tools. `None` if their number is unlimited.
     pub fn tools(&self) -> Option<Vec<&str>> {
         match &self.input {
             ToolInputPattern::File { writes: true, .. } if self.tool.as_str() == EDIT => {
@@ -184,13 +184,13 @@ impl ToolPattern {
             return Some(names.into_iter().map(str::to_owned).collect());
         }
         let mut tools = Pattern::try_from(self.tool.as_str().to_owned()).ok()?.alternatives()?;
-        // A server stands for all its tools.
+        // A server stands for all of its tools.
         tools.extend(self.server().map(|server| format!("{server}__.*")));
         Some(tools)
     }
 }
 
-/// The names of `{a,b}`; itself otherwise.
+/// The names in `{a,b}`. Any other glob stays as it is.
 fn alternatives(glob: &str) -> impl Iterator<Item = &str> {
     let list = glob.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let list = list.filter(|list| !list.contains(['{', '}', '[', '\\']));

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::kinds::AGENT_PROGRESS;
 use crate::json::{JsonError, JsonScanner, text};
 
-/// A line that says what happened. Fields of an unexpected type count as absent.
+/// A line that tells what happened. Fields of an unexpected type count as absent.
 #[derive(Debug, Default)]
 pub struct TranscriptEntry<'a> {
     pub kind: Scalar<'a>,
@@ -18,46 +18,46 @@ pub struct TranscriptEntry<'a> {
     pub version: Scalar<'a>,
     pub permission_mode: Scalar<'a>,
     pub prompt_id: Scalar<'a>,
-    /// It is of a subagent. Older versions wrote such lines into the transcript of the main thread.
+    /// Whether the line belongs to a subagent. Older versions wrote such lines into the transcript of the main thread.
     pub is_sidechain: Scalar<'a>,
-    /// Claude Code wrote it itself: feedback of a hook, a reminder.
+    /// Whether Claude Code itself wrote it: feedback of a hook, a reminder.
     pub is_meta: Scalar<'a>,
-    /// The summary that follows a compaction, which nobody typed.
+    /// Whether it is the summary after a compaction, which nobody typed.
     pub is_compact_summary: Scalar<'a>,
     pub is_api_error_message: Scalar<'a>,
-    /// What a line of the system says.
+    /// The text of a system line.
     pub content: Scalar<'a>,
-    /// Beside the result of a tool that was not used: who or what was against it.
+    /// Next to the result of a tool that was not used: who or what prevented it.
     pub tool_denial_kind: Scalar<'a>,
-    /// Beside the result of a tool: how it was permitted or not.
+    /// Next to the result of a tool: how it was permitted or refused.
     pub permission_decision: Option<&'a str>,
-    /// What a session cost until then, by Claude Code's own prices.
+    /// The cost of a session so far, by Claude Code's own prices.
     pub total_cost: Scalar<'a>,
-    /// What a session is about, in a line of its own.
+    /// The subject of a session, on a separate line.
     pub summary: Scalar<'a>,
     pub message: Option<TranscriptMessage<'a>>,
     pub attachment: Option<Attachment<'a>>,
     pub progress: Option<AgentProgress<'a>>,
-    /// Beside the result of a tool: what the tool said to Claude Code.
+    /// Next to the result of a tool: the tool's message to Claude Code.
     pub tool_use_result: Option<&'a str>,
     pub git_branch: Scalar<'a>,
-    /// Of a line of progress: the call that it is about.
+    /// For a line of progress: the call that it belongs to.
     parent_call: Scalar<'a>,
-    /// A message before it could not be read, or not all of it.
+    /// Whether an earlier message could not be read completely.
     pub follows_gap: bool,
-    /// Its number in its file, where that is known.
+    /// Its number in its file, if known.
     pub line: Option<u64>,
 }
 
 #[derive(Debug, Default)]
 pub struct TranscriptMessage<'a> {
-    /// The same on all lines of one answer. Each line has one block.
+    /// The same on all lines of one answer. Each line contains one block.
     pub id: Scalar<'a>,
     pub model: Scalar<'a>,
     pub content: MessageContent<'a>,
-    /// `end_turn` where the main thread or an agent stops.
+    /// `end_turn` if the main thread or an agent stops.
     pub stop_reason: Scalar<'a>,
-    /// The tokens, which few ask for.
+    /// The tokens, which few callers need.
     pub usage: Option<&'a str>,
 }
 
@@ -70,7 +70,7 @@ pub struct AgentProgress<'a> {
     pub line: Box<TranscriptEntry<'a>>,
 }
 
-/// What became of a hook, or a prompt that came while Claude worked.
+/// The result of a hook, or a prompt that arrived while Claude was working.
 #[derive(Debug, Default)]
 pub struct Attachment<'a> {
     pub kind: Scalar<'a>,
@@ -82,10 +82,10 @@ pub struct Attachment<'a> {
     pub exit_code: Scalar<'a>,
     pub duration_ms: Scalar<'a>,
     pub timed_out: Scalar<'a>,
-    /// Where a hook blocked: its command, and what it answered.
+    /// If a hook blocked: its command, and its answer.
     pub blocking_error: Option<&'a str>,
     pub is_meta: Scalar<'a>,
-    /// Of a queued prompt: how it was entered, its text or blocks, and who sent it.
+    /// For a queued prompt: how it was entered, its text or blocks, and its sender.
     pub(super) mode: Scalar<'a>,
     pub(super) prompt: Option<&'a str>,
     pub(super) origin: Option<&'a str>,
@@ -93,7 +93,7 @@ pub struct Attachment<'a> {
 
 impl<'a> TranscriptEntry<'a> {
     pub(super) fn read(line: &'a str) -> Result<Box<TranscriptEntry<'a>>, JsonError> {
-        // It is large, and so not moved when it is filled.
+        // The entry is large, so it is filled in place instead of being moved.
         let mut entry = Box::<TranscriptEntry<'a>>::default();
         let mut scan = JsonScanner::of(line);
         scan.object(|name, scan| entry.set(name, scan))?;
@@ -102,7 +102,7 @@ impl<'a> TranscriptEntry<'a> {
         Ok(entry)
     }
 
-    /// The message of an agent has the fields of the line that it is in.
+    /// Gives the message of an agent the fields of the line that contains it.
     fn complete_progress(&mut self) {
         let Some(progress) = &mut self.progress else { return };
         progress.call = std::mem::take(&mut self.parent_call);
@@ -163,7 +163,7 @@ impl<'a> TranscriptEntry<'a> {
 }
 
 impl<'a> AgentProgress<'a> {
-    /// `None` for the progress of something else.
+    /// `None` if the progress is not that of an agent.
     fn read(scan: &mut JsonScanner<'a>) -> Result<Option<AgentProgress<'a>>, JsonError> {
         if scan.first() != Some(b'{') {
             return scan.value().map(|_| None);
@@ -175,7 +175,7 @@ impl<'a> AgentProgress<'a> {
                 "type" => kind = Scalar::of(scan.value()?),
                 "agentId" => agent_id = Scalar::of(scan.value()?),
                 "message" if scan.first() == Some(b'{') => scan.object(|name, scan| match name {
-                    // A message in a message would be read recursively, and the text is untrusted.
+                    // Messages inside messages would be read recursively, and the text is untrusted.
                     "data" => scan.value().map(drop),
                     _ => line.set(name, scan),
                 })?,
@@ -309,14 +309,14 @@ impl<'a> MessageContent<'a> {
 #[derive(Debug, Default)]
 pub struct MessageBlock<'a> {
     pub kind: Scalar<'a>,
-    /// Not decoded: most texts are answers that are never needed.
+    /// Not decoded: most texts are answers that nobody needs.
     text: Option<&'a str>,
     pub id: Scalar<'a>,
     pub name: Scalar<'a>,
     pub input: Option<&'a str>,
     pub tool_use_id: Scalar<'a>,
     pub is_error: Scalar<'a>,
-    /// What a tool answered: a text, or blocks with texts.
+    /// The answer of a tool: a text, or blocks with texts.
     pub content: Option<&'a str>,
 }
 
@@ -345,7 +345,7 @@ impl<'a> MessageBlock<'a> {
         self.text.and_then(text)
     }
 
-    /// The start of what a tool answered, if it is a text.
+    /// The start of a tool's answer, if it is a text.
     pub fn answer(&self, max: usize) -> Option<String> {
         let text = match MessageContent::read(&mut JsonScanner::of(self.content?)).ok()? {
             MessageContent::Text(text) => text,
@@ -355,7 +355,7 @@ impl<'a> MessageBlock<'a> {
         Some(text.chars().take(max).collect())
     }
 
-    /// Whether a hook is why the tool was not used. Claude Code writes so in the result that the model reads.
+    /// Whether a hook prevented the use of the tool. Claude Code says so in the result for the model.
     pub fn is_denied_by_hook(&self) -> bool {
         const START: &str = "PreToolUse:";
         self.is_error.is_true()

@@ -1,11 +1,11 @@
-//! The kinds of lines, system lines, attachments and blocks in transcripts. Anything that is not in these sorted tables is
-//! unknown to this version; it is counted, and nothing is concluded from it.
+//! The kinds of lines, system lines, attachments and blocks in transcripts. A kind that is not in these sorted tables is unknown
+//! to this version. It is counted, and nothing is concluded from it.
 
 use std::borrow::Cow;
 
 use super::{BlockCall, MessageBlock, MessageContent, TranscriptEntry};
 
-/// Kinds of lines that are known and say nothing of what happened.
+/// Known kinds of lines without information about what happened.
 pub(super) const IGNORED: [&str; 26] = [
     "agent-color",
     "agent-name",
@@ -39,11 +39,11 @@ pub(super) const IGNORED: [&str; 26] = [
 pub(super) const READ: [&str; 7] =
     ["assistant", "attachment", "cost-state", PROGRESS, "summary", "system", "user"];
 
-/// What a tool or an agent does. Only lines of agents are read: some versions kept an agent's messages nowhere else.
+/// The progress of a tool or an agent. Only lines of agents are read: some versions stored an agent's messages nowhere else.
 pub(super) const PROGRESS: &str = "progress";
 pub(super) const AGENT_PROGRESS: &str = "agent_progress";
 
-/// Subtypes of lines of the system.
+/// Subtypes of system lines.
 pub(super) const SYSTEM: [&str; 47] = [
     "account_memory_saved",
     "agents_killed",
@@ -94,10 +94,10 @@ pub(super) const SYSTEM: [&str; 47] = [
     "turn_duration",
 ];
 
-/// The attachment of a prompt that came while Claude worked: no line of kind `user` has it.
+/// The attachment with a prompt that arrived while Claude was working: no line of kind `user` has it.
 pub(super) const QUEUED: &str = "queued_command";
 
-/// Attachments that say what became of a hook; only these and `QUEUED` are read.
+/// Attachments with the result of a hook. Only these and `QUEUED` are read.
 pub(super) const HOOKS: [&str; 10] = [
     "hook_additional_context",
     "hook_blocking_error",
@@ -111,7 +111,7 @@ pub(super) const HOOKS: [&str; 10] = [
     "hook_system_message",
 ];
 
-/// Attachments that are known and say nothing of what happened.
+/// Known attachments without information about what happened.
 pub(super) const ATTACHMENTS: [&str; 98] = [
     "account_memory_recall",
     "advisor_stripped",
@@ -260,10 +260,10 @@ pub(super) struct Head<'a> {
     pub(super) attachment: Option<&'a str>,
 }
 
-/// No line has more fields before the one that says what it is.
+/// The kind of a line comes within this number of fields.
 const MAX_FIELDS: usize = 8;
 
-/// Reads plain fields only. Anything else is left to a real parser.
+/// Reads plain fields only. Everything else is left to a real parser.
 pub(super) fn scan(line: &[u8]) -> Head<'_> {
     let mut head = Head::default();
     let mut rest = line;
@@ -294,7 +294,7 @@ fn field(text: &[u8], before: u8) -> Option<(&str, &[u8])> {
     Some((name, rest.strip_prefix(b":")?))
 }
 
-/// A string without escapes, and what follows it.
+/// A string without escapes, and the text after it.
 fn string(text: &[u8]) -> Option<(&str, &[u8])> {
     let text = text.strip_prefix(b"\"")?;
     let end = memchr::memchr2(b'"', b'\\', text)?;
@@ -302,7 +302,7 @@ fn string(text: &[u8]) -> Option<(&str, &[u8])> {
     Some((std::str::from_utf8(content).ok()?, rest.strip_prefix(b"\"")?))
 }
 
-/// What follows a string, a word or a number.
+/// The text after a string, a word or a number.
 fn after_scalar(text: &[u8]) -> Option<&[u8]> {
     if let Some((_, rest)) = string(text) {
         return Some(rest);
@@ -312,7 +312,7 @@ fn after_scalar(text: &[u8]) -> Option<&[u8]> {
 }
 
 impl<'a> TranscriptEntry<'a> {
-    /// Describes everything that is not understood, in words that follow "a line".
+    /// Reports everything that is not understood, in words that follow "a line".
     pub fn each_unread(&self, mut note: impl FnMut(Cow<'static, str>)) {
         match self.kind.text() {
             Some(kind @ ("user" | "assistant")) => {

@@ -1,4 +1,4 @@
-//! What became of a tool call or a hook, and where a turn starts and stops.
+//! The result of a tool call or a hook, and the start and stop of a turn.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::dialect::claude::prompt;
 use crate::event::EventKind;
 use crate::json::ObjectFields;
 
-/// What became of a tool call, by the line with its result.
+/// The fate of a tool call, judging by the line with its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallFate {
     Ran,
@@ -44,7 +44,7 @@ impl Attachment<'_> {
 /// The kind of a denial if the user refused, or could not be asked.
 const REJECTED: &str = "user-rejected";
 
-/// How a result starts after a rejection, also where an older version writes no kind.
+/// The start of a result after a rejection, also in older versions, which write no kind.
 const REJECTION: &str = "The user doesn't want to proceed with this tool use.";
 
 impl<'a> TranscriptEntry<'a> {
@@ -53,7 +53,7 @@ impl<'a> TranscriptEntry<'a> {
         ObjectFields::of(self.permission_decision?).ok()?.text(name)
     }
 
-    /// What became of the call that this is the result of.
+    /// The fate of the call that has this result.
     pub fn fate(&self, result: &MessageBlock<'_>) -> CallFate {
         if !result.is_error.is_true() {
             return CallFate::Ran;
@@ -73,12 +73,12 @@ impl<'a> TranscriptEntry<'a> {
         }
     }
 
-    /// Whether PermissionRequest came before this result, whatever hooks answered to it. `None` if the version that wrote the
+    /// Whether PermissionRequest fired before this result, whatever hooks answered to it. `None` if the version that wrote the
     /// line does not record that.
     pub fn was_asked(&self, fate: CallFate) -> Option<bool> {
         let has_reason = |reason: &str| self.permission("reasonCode").is_some_and(|found| found == reason);
         match (self.tool_denial_kind.text(), fate) {
-            // What a hook asks about is refused without another hook where nobody can be asked.
+            // If nobody can be asked, a hook's question is refused without another hook.
             (Some(REJECTED), _) => Some(!has_reason("hook:PreToolUse")),
             (Some(_), _) => Some(has_reason("hook:PermissionRequest")),
             (None, CallFate::DeniedByHook) => Some(false),
@@ -110,21 +110,21 @@ impl MessageBlock<'_> {
     }
 }
 
-/// What a line of the system says about a prompt that a hook blocked, before and after the reason.
+/// The text of a system line about a prompt that a hook blocked, before and after the reason.
 const BLOCKED: &str = "UserPromptSubmit operation blocked by hook:";
 const ORIGINAL: &str = "\n\nOriginal prompt: ";
 
 /// An answer with which a turn may stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ending {
-    /// All lines of one answer have the same.
+    /// The id that all lines of one answer share.
     pub message: String,
-    /// The answer has a `stop_reason`. Otherwise the following lines show whether it was the last.
+    /// Whether the answer has a `stop_reason`. Without one, the following lines show whether it was the last.
     pub is_certain: bool,
 }
 
 impl TranscriptEntry<'_> {
-    /// The prompt of the main thread, as UserPromptSubmit gives it.
+    /// The prompt of the main thread, in the form of UserPromptSubmit.
     pub fn submitted(&self) -> Option<Cow<'_, str>> {
         let prompt = self.prompt()?;
         if let Some(command) = slash_command(prompt.trim_start()) {
@@ -133,8 +133,8 @@ impl TranscriptEntry<'_> {
         if prompt::is_submitted(&prompt) { Some(prompt) } else { None }
     }
 
-    /// Whether this line is a request of the user, or the task of an agent. Claude Code also sends other prompts, such as that
-    /// an agent in the background has stopped.
+    /// Whether this line is a request of the user, or the task of an agent. Claude Code also sends other prompts, such as the
+    /// notification that a background agent has stopped.
     pub fn asks(&self) -> bool {
         self.submitted().is_some_and(|prompt| !prompt::is_notification(&prompt))
     }
@@ -151,7 +151,7 @@ impl TranscriptEntry<'_> {
         Some(message.split_once(ORIGINAL).map_or("", |(_, prompt)| prompt))
     }
 
-    /// Whether the user interrupted what came before this line.
+    /// Whether the user interrupted Claude before this line.
     pub fn is_interruption(&self) -> bool {
         self.prompt().is_some_and(|prompt| prompt::is_interruption(&prompt))
     }
@@ -163,8 +163,8 @@ impl TranscriptEntry<'_> {
             && matches!(content, Some(MessageContent::Text(text)) if text.starts_with("Stop hook feedback:"))
     }
 
-    /// An answer without a tool call, with which the main thread or an agent may stop. After an API error it does not stop. For
-    /// an answer that is not understood the result is `None`.
+    /// An answer without a tool call, with which the main thread or an agent may stop. `None` after an API error, because no stop
+    /// follows, and for an answer that is not understood.
     pub fn ending(&self) -> Option<Ending> {
         let message = self.message.as_ref()?;
         if !self.is("assistant") || self.is_api_error_message.is_true() || self.may_call() {

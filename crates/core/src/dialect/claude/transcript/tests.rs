@@ -122,7 +122,7 @@ fn a_result_says_what_became_of_its_call_and_whether_the_user_was_asked() {
         [
             (Ran, Some(false)),
             (DeniedByHook, Some(false)),
-            // A hook asked, and nobody was there.
+            // A hook asked, and nobody could answer.
             (NotPermitted, Some(false)),
             (Ran, Some(false)),
             (Ran, Some(false)),

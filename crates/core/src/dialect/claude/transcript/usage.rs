@@ -1,4 +1,4 @@
-//! The tokens of an answer, and of the advisors that were asked for it.
+//! The tokens of an answer, and of the advisors that it consulted.
 
 use super::TranscriptEntry;
 use crate::json::{JsonError, ObjectFields};
@@ -7,13 +7,13 @@ use crate::prices::Tokens;
 /// The tokens of one answer. All lines of the answer repeat them, and the last line has the final numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerUsage<'e> {
-    /// The same on all lines of the answer, and where a resumed session repeats it.
+    /// The id that all lines of the answer share, even where a resumed session repeats it.
     pub answer: Option<&'e str>,
-    /// The subagent that answered, where the line says so.
+    /// The subagent that answered, if the line names it.
     pub agent: Option<&'e str>,
     pub model: &'e str,
     pub tokens: Tokens,
-    /// Not in `tokens`: other models were sent the conversation for advice.
+    /// Other models that got the conversation for advice. They are not in `tokens`.
     pub advisors: Vec<AdvisorUsage>,
 }
 
@@ -29,7 +29,7 @@ const UNKNOWN_MODEL: &str = "unknown";
 const ADVISOR: &str = "advisor_message";
 
 impl TranscriptEntry<'_> {
-    /// The tokens of the answer that this line is of, also in a line of an agent's progress. `None` for other lines.
+    /// The tokens of this line's answer, also in a line of an agent's progress. `None` for other lines.
     ///
     /// # Errors
     /// When they are in a form that this version does not know.
@@ -50,7 +50,7 @@ impl TranscriptEntry<'_> {
     }
 }
 
-/// Iterations of other kinds are counted in the numbers of the answer itself.
+/// Iterations of other kinds are included in the numbers of the answer itself.
 fn advisor(iteration: &ObjectFields<'_>) -> Option<Result<AdvisorUsage, JsonError>> {
     if iteration.text("type").as_deref() != Some(ADVISOR) {
         return None;
@@ -73,7 +73,7 @@ fn tokens(usage: &ObjectFields<'_>) -> Result<Tokens, JsonError> {
     })
 }
 
-/// What is absent or `null` does not count.
+/// A number. Absent and `null` are 0.
 fn number(fields: &ObjectFields<'_>, name: &str) -> Result<u64, JsonError> {
     match fields.get(name) {
         None | Some("null") => Ok(0),

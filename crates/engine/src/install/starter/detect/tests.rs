@@ -102,7 +102,7 @@ fn a_makefile_or_justfile_gives_targets_that_exist_where_nothing_else_does() {
     );
     check(&[("Makefile", "check:\n\tx\n")], &[("", None, Some("make check"))]);
     check(&[("justfile", "lint:\n  x\n"), ("Makefile", "lint:\n\tx\n")], &[("", Some("just lint"), None)]);
-    // One that wraps what is found anyway adds nothing; one that does something else is a part of its own.
+    // A target that only runs the detected commands adds nothing; a target that does something else is a separate part.
     for wrapper in ["test:\n\t$(CARGO) test\n", "test: unit\nunit:\n\tcargo test -q\n", "test: all\n"] {
         let files = [("Cargo.toml", "[package]"), ("Makefile", wrapper)];
         check(&files, &[("", CLIPPY, Some("cargo test"))]);
@@ -144,7 +144,7 @@ fn each_workspace_of_a_monorepo_has_its_own_commands() {
         ],
         &[("", Some("pnpm run lint"), None), ("apps/a", None, Some("pnpm run test"))],
     );
-    // The root's own test says nothing about those of the workspaces, whatever its lint script covers.
+    // The root's own tests do not cover those of the workspaces, whatever its lint script covers.
     check(
         &[
             ("package.json", r#"{"workspaces":["a"],"scripts":{"lint":"turbo lint","test":"node test.js"}}"#),
@@ -207,7 +207,7 @@ fn projects_side_by_side_are_found_where_no_file_in_the_root_names_them() {
             ("front", Some("pnpm run lint"), Some("pnpm run test")),
         ],
     );
-    // A part that nothing in the root checks counts, wherever it is.
+    // A part that nothing in the root checks counts, in any folder.
     check(
         &[("Makefile", "test:\n\tx\n"), ("a/package.json", SCRIPTS)],
         &[("a", Some("npm run lint"), Some("npm run test")), ("", None, Some("make test"))],
