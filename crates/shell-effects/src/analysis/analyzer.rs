@@ -36,7 +36,7 @@ pub(crate) struct Analyzer<'a> {
     pub(super) functions: FunctionLog,
     pub(super) jumps: Jumps,
     /// The code that a shell runs when it ends, with the state in which the trap was set.
-    pub(super) traps: Vec<(Field, State)>,
+    pub(super) traps: Vec<(Trap, State)>,
     /// Files that were taken out of git's index.
     untracked: Vec<Field>,
     /// Directories that were copied with all that is in them, and where to, from the directory in which the command starts.
@@ -58,6 +58,14 @@ pub(crate) struct Analyzer<'a> {
     work: usize,
     /// The work that was done at the last check of the time.
     work_in_time: usize,
+}
+
+/// What a shell runs again later, with the variables of that time.
+#[derive(Clone)]
+pub(super) enum Trap {
+    Code(Field),
+    /// A prompt: a text that is expanded.
+    Prompt(String),
 }
 
 /// What holds for a part of the script and is restored after it: see [`Analyzer::restoring`].
@@ -409,10 +417,14 @@ impl Analyzer<'_> {
 
     /// A shell ends: runs its traps, and joins the state of the disk at earlier exits.
     pub(super) fn end_shell(&mut self) {
-        for (code, state) in std::mem::take(&mut self.traps) {
-            if self.state != state {
-                self.as_part(|analyzer| analyzer.code(&code, "bash"));
+        for (trap, state) in std::mem::take(&mut self.traps) {
+            if self.state == state {
+                continue;
             }
+            self.as_part(|analyzer| match &trap {
+                Trap::Code(code) => analyzer.code(code, "bash"),
+                Trap::Prompt(text) => analyzer.evaluate(text),
+            });
         }
         let Jumps { loops, outer_loops, returns, exits } = std::mem::take(&mut self.jumps);
         let left = [loops, outer_loops, returns].into_iter().flatten().map(|state| state.disk);

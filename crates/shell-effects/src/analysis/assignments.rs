@@ -1,11 +1,11 @@
 //! Assignments: `name=value`, `name+=value`, `name[index]=value`, `name=(…)`.
 
 use crate::Quoting;
-use crate::analysis::analyzer::Analyzer;
+use crate::analysis::analyzer::{Analyzer, Trap};
 use crate::analysis::code::{as_code, is_wholly_unknown};
 use crate::analysis::field::{Field, FieldBuilder, FieldKind};
-use crate::analysis::side_effects;
 use crate::analysis::variables::{MAX_OPTIONS, MAX_VALUE, Value};
+use crate::analysis::{exports, side_effects};
 use crate::programs::system;
 use crate::programs::variables::{VariableUse, usage_of};
 use crate::syntax::tree::{AssignedValue, Assignment, Piece, Word};
@@ -24,17 +24,48 @@ impl Analyzer<'_> {
         self.assign(assignment);
         by.extend(start..self.script.commands.len());
         self.state.variables.set_printed_by(&assignment.name, by);
-        self.evaluate_prompt(&assignment.name);
+        self.used_by_shell(&assignment.name);
+    }
+
+    /// Gives a variable a value in another way than by an assignment: `read`, `printf -v`, `for`, `${name:=value}`. `by` are the
+    /// commands that print the value.
+    pub(crate) fn give_value(&mut self, name: &str, value: Value, by: Vec<usize>) {
+        if self.state.options.has_integers {
+            self.evaluate_integers(&value);
+        }
+        self.state.set(name, value);
+        self.state.variables.set_printed_by(name, by);
+        self.used_by_shell(name);
+        self.pass_on(name);
+    }
+
+    /// What the shell itself does because of a variable that was set.
+    pub(super) fn used_by_shell(&mut self, name: &str) {
+        // Their elements are commands.
+        if matches!(name, "BASH_ALIASES" | "BASH_CMDS") {
+            self.doubt_script(name);
+        }
+        if name == "GLOBIGNORE" {
+            self.state.options.switch_on("dotglob");
+        }
+        self.evaluate_prompt(name);
+    }
+
+    /// Programs get the new value of a variable if it is exported. Returns its assignments.
+    pub(super) fn pass_on(&mut self, name: &str) -> Vec<String> {
+        let assigned = self.variables(name);
+        let is_given = self.state.exports.all || self.state.exports.has(name);
+        if is_given {
+            self.state.exports.give(assigned.clone());
+        }
+        // It may already be exported: some clients set `GIT_EDITOR` for their commands.
+        if is_given || exports::is_code(name) {
+            self.run_variables(&assigned, self.script.commands.len().saturating_sub(1));
+        }
+        assigned
     }
 
     fn assign(&mut self, assignment: &Assignment) {
-        // Their elements are commands.
-        if matches!(assignment.name.as_str(), "BASH_ALIASES" | "BASH_CMDS") {
-            self.doubt_script(&assignment.name);
-        }
-        if assignment.name == "GLOBIGNORE" {
-            self.state.options.switch_on("dotglob");
-        }
         if let Some(index) = &assignment.index {
             self.substitutions(index);
             self.evaluate_index(index);
@@ -117,7 +148,12 @@ impl Analyzer<'_> {
         match self.state.get(name).cloned() {
             Some(Value::Options(values)) => {
                 for value in values.as_slice() {
-                    self.as_part(|analyzer| analyzer.evaluate(&as_code(value)));
+                    let text = as_code(value);
+                    self.as_part(|analyzer| analyzer.evaluate(&text));
+                    // It is expanded again before each later command.
+                    if text.contains(['(', '`']) {
+                        self.traps.push((Trap::Prompt(text.into_owned()), self.state.clone()));
+                    }
                 }
                 if is_unclear(values.as_slice()) && !self.state.variables.printed_by(name).is_empty() {
                     self.doubt_script(name);
@@ -186,7 +222,7 @@ fn partly_known(name: &str, fields: &[Field]) -> Value {
 }
 
 /// The placeholder for the value of an unknown variable.
-fn unknown_value(name: &str) -> Field {
+pub(super) fn unknown_value(name: &str) -> Field {
     let written = format!("${name}");
     Field { holes: vec![(0..written.len(), Quoting::Quoted)], ..Field::unknown(written) }
 }

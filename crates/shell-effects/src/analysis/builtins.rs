@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::analysis::analyzer::{Analyzer, Jumps};
+use crate::analysis::analyzer::{Analyzer, Jumps, Trap};
 use crate::analysis::code::Language;
 use crate::analysis::exports::file_of;
 use crate::analysis::field::{Field, FieldKind};
@@ -109,7 +109,7 @@ pub(crate) fn trap(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             analyzer.state.options.make_unsteady(&name);
         }
     }
-    analyzer.traps.push((code.clone(), analyzer.state.clone()));
+    analyzer.traps.push((Trap::Code(code.clone()), analyzer.state.clone()));
 }
 
 /// `shopt -s NAME`, `shopt -u NAME`.
@@ -245,7 +245,7 @@ pub(crate) fn history(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 }
 
 /// The name of a variable, without its index.
-pub(super) fn variable(word: &Field) -> String {
+pub(crate) fn variable(word: &Field) -> String {
     word.text.split(['=', '[']).next().unwrap_or_default().to_owned()
 }
 
@@ -274,10 +274,8 @@ pub(crate) fn export(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             Some(value) => {
                 let is_known = value.kind != FieldKind::Unknown;
                 let value = if is_known { Value::one(value) } else { Value::Unknown };
-                if analyzer.state.options.has_integers {
-                    analyzer.evaluate_integers(&value);
-                }
-                analyzer.state.set(name, value);
+                analyzer.give_value(name, value, Vec::new());
+                analyzer.expand_compound(name, call.fields);
             }
             None if is_local => analyzer.state.set(name, Value::one(Field::literal(""))),
             None => {}

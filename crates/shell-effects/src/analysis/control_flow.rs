@@ -439,13 +439,7 @@ impl Analyzer<'_> {
         if !side_effects::is_harmless(name) {
             self.side_effect(format!("for {name}"));
         }
-        let set = |analyzer: &mut Self| {
-            analyzer.state.set(name, value.clone());
-            analyzer.state.variables.set_printed_by(name, by.clone());
-        };
-        if self.state.options.has_integers {
-            self.evaluate_integers(&value);
-        }
+        let set = |analyzer: &mut Self| analyzer.give_value(name, value.clone(), by.clone());
         set(self);
         self.repeated(|analyzer| {
             set(analyzer);

@@ -1,9 +1,13 @@
 //! Assignments to several variables, and the attributes and scope that `declare`, `local` and `export` give them.
 
+use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::code::as_code;
 use crate::analysis::field::Field;
-use crate::analysis::variables::SavedVariable;
-use crate::syntax::tree::{AssignedValue, Assignment, Piece};
+use crate::analysis::variables::{SavedVariable, Value};
+use crate::programs::variables::usage_of;
+use crate::syntax::parser;
+use crate::syntax::tree::{AssignedValue, Assignment, ParseError, Piece};
 
 impl Analyzer<'_> {
     /// Whether the arguments of a command are assignments.
@@ -80,6 +84,46 @@ impl Analyzer<'_> {
         }
         if declares {
             self.state.options.changes_case = false;
+        }
+    }
+
+    /// `declare -n NAME=VARIABLE`: what the name is given later is not seen. It is a doubt if the shell or a program uses the variable.
+    pub(super) fn refer_to_variables(&mut self, fields: &[Field], assignments: &[Assignment]) {
+        if !fields.iter().any(|field| field.text.starts_with('-') && field.text.contains('n')) {
+            return;
+        }
+        let value = |assignment: &Assignment| Some(self.state.get(&assignment.name)?.single()?.text.clone());
+        let quoted = fields.iter().filter_map(|field| Some(field.text.split_once('=')?.1.to_owned()));
+        let referred: Vec<String> = assignments.iter().filter_map(value).chain(quoted).collect();
+        for variable in referred {
+            self.used_by_shell(&variable);
+            if usage_of(&variable).is_some() {
+                self.doubt_script(&variable);
+            }
+        }
+    }
+
+    /// `declare -a NAME='(…)'`: an array takes such a value for the list of its elements, and expands that once more.
+    pub(super) fn expand_compound(&mut self, name: &str, fields: &[Field]) {
+        let Some(Value::Options(values)) = self.state.get(name).cloned() else { return };
+        let is_array =
+            fields.iter().any(|field| field.text.starts_with('-') && field.text.contains(['a', 'A']));
+        for value in values.as_slice() {
+            let text = as_code(value);
+            if !text.starts_with('(') || !text.ends_with(')') {
+                continue;
+            }
+            match parser::parse(&format!("{name}={text}"), self.scope.depth + 1) {
+                // A variable may have become an array before.
+                Ok(list) => self.one_of([true, false], |analyzer, expands| {
+                    if expands || is_array {
+                        analyzer.deeper(|analyzer| analyzer.list(&list));
+                    }
+                }),
+                Err(ParseError::TooDeep) => self.doubt(Doubt::TooDeep),
+                // Then it is no list.
+                Err(ParseError::Syntax(_)) => {}
+            }
         }
     }
 

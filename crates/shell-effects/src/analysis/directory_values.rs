@@ -99,6 +99,11 @@ impl Analyzer<'_> {
         // Where the first command prints something, it has succeeded.
         let first = text.split("||").next().unwrap_or(text).trim();
         let first = first.trim_end_matches("2>/dev/null").trim_end_matches("2> /dev/null").trim_end();
+        let program = first.split(' ').next().unwrap_or_default();
+        // Then it prints what the script says.
+        if self.state.functions.get(program).is_some() || self.state.aliases.get(program).is_some() {
+            return None;
+        }
         match first {
             "pwd" if first == text => Some(self.current_directory().unwrap_or_else(|| Field::literal("."))),
             "git rev-parse --show-toplevel" if self.is_plain_git() => {

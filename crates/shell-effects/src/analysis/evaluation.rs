@@ -5,6 +5,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::side_effects::{self, is_evaluated};
 use crate::analysis::variables::Value;
+use crate::syntax::continuations;
 use crate::syntax::parser::Parser;
 use crate::syntax::tree::{Piece, Word};
 
@@ -21,7 +22,7 @@ impl Analyzer<'_> {
         if !self.work(EVALUATION_WORK + text.len()) {
             return;
         }
-        match Parser::expanded_value(text, self.scope.depth + 1) {
+        match Parser::expanded_value(&continuations::joined_in_text(text), self.scope.depth + 1) {
             Ok(word) => self.deeper(|analyzer| analyzer.substitutions(&word)),
             Err(error) => self.doubt(error.into()),
         }
@@ -33,7 +34,7 @@ impl Analyzer<'_> {
             return Vec::new();
         }
         let mut fields = Vec::new();
-        match Parser::expanded_value(text, self.scope.depth + 1) {
+        match Parser::expanded_value(&continuations::joined_in_text(text), self.scope.depth + 1) {
             Ok(word) => self.deeper(|analyzer| fields = analyzer.fields(&word)),
             Err(error) => self.doubt(error.into()),
         }

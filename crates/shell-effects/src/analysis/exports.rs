@@ -8,7 +8,7 @@ use crate::analysis::field::{Field, FieldBuilder};
 use crate::analysis::stream;
 use crate::analysis::variables::Value;
 use crate::programs::action::Stdin;
-use crate::programs::interpreters::is_descriptor;
+use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::table;
 use crate::programs::variables::{VariableUse, usage_of};
 use crate::syntax::tree::Assignment;
@@ -236,7 +236,9 @@ impl Analyzer<'_> {
         };
         self.touch(Access::Read, &file, command);
         self.as_part(|analyzer| {
-            if is_descriptor(&file) {
+            if is_input(&file) {
+                analyzer.code_from_input(interpreter, language);
+            } else if is_descriptor(&file) {
                 analyzer.code_from_process(interpreter, language, &[]);
             }
             analyzer.written_code(&file, command, interpreter, language);

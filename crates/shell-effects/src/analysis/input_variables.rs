@@ -13,7 +13,7 @@ pub(crate) fn read(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if let Some(line) = line_elements(analyzer, call)
         && let [name] = names.as_slice()
     {
-        return analyzer.state.set(name, Value::Array(line));
+        return analyzer.give_value(name, Value::Array(line), Vec::new());
     }
     let lines = input_lines(analyzer);
     // `-d ''` is for names that end with NUL.
@@ -33,7 +33,7 @@ pub(crate) fn mapfile(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if let Some(lines) = line_array(analyzer, call)
         && let [name] = names.as_slice()
     {
-        return analyzer.state.set(name, Value::Array(lines));
+        return analyzer.give_value(name, Value::Array(lines), Vec::new());
     }
     input_lines(analyzer);
     assign(analyzer, call, &names, &Value::Unknown);
@@ -54,8 +54,7 @@ fn assigned_names(call: &Call<'_>, usual: &str) -> Vec<String> {
 /// Gives variables a value that depends on what the commands before this one print.
 fn assign(analyzer: &mut Analyzer<'_>, call: &Call<'_>, names: &[String], value: &Value) {
     for name in names {
-        analyzer.state.set(name, value.clone());
-        analyzer.state.variables.set_printed_by(name, (analyzer.scope.start..call.command).collect());
+        analyzer.give_value(name, value.clone(), (analyzer.scope.start..call.command).collect());
     }
 }
 

@@ -1,6 +1,7 @@
 //! What `$name` and `${name…}` stand for.
 
 use crate::analysis::analyzer::Analyzer;
+use crate::analysis::assignments::unknown_value;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::side_effects;
 use crate::analysis::variables::{MAX_VARIABLES, Value};
@@ -205,14 +206,17 @@ impl Analyzer<'_> {
 
     /// `${name:=word}`, if the variable may be unset or empty.
     fn assign_default(&mut self, name: &str, found: &ParameterValue, word: &Field) {
-        let is_known = matches!(found, ParameterValue::Fields(_)) && word.kind != FieldKind::Unknown;
-        let value = if is_known { Value::one(word.clone()) } else { Value::Unknown };
+        let value = match found {
+            _ if word.kind == FieldKind::Unknown => Value::Unknown,
+            ParameterValue::Fields(_) => Value::one(word.clone()),
+            _ => Value::one_of([unknown_value(name), word.clone()]),
+        };
         // A variable with other values may keep them.
         let value = match self.state.get(name) {
             Some(old) if old.single().is_none() => old.join(&value),
             _ => value,
         };
-        self.state.set(name, value);
+        self.give_value(name, value, Vec::new());
     }
 
     /// `${name@P}`: the value is expanded once more.

@@ -57,7 +57,7 @@ impl Analyzer<'_> {
     pub(super) fn after_empty_words(&mut self, fields: &[Field], command: usize) {
         let count = fields.iter().take_while(|field| may_be_empty(field)).count();
         let rest = fields.get(count..).unwrap_or_default();
-        if count > 0 && rest.first().is_some_and(Field::is_literal) {
+        if count > 0 && rest.first().is_some_and(|first| first.kind != FieldKind::Unknown) {
             self.perhaps(command, rest);
         }
     }
@@ -79,7 +79,8 @@ impl Analyzer<'_> {
         let end = first.holes.iter().fold(0, |end, (hole, _)| if hole.start == end { hole.end } else { end });
         let name = first.text.get(end..).unwrap_or_default();
         let is_name = end > 0 && !name.is_empty() && first.holes.iter().all(|(hole, _)| hole.end <= end);
-        if !is_name || name.contains('/') || first.kind != FieldKind::Unknown {
+        let is_elsewhere = name.contains('/') && !table::is_own_program(name);
+        if !is_name || is_elsewhere || first.kind != FieldKind::Unknown {
             return;
         }
         let fields: Vec<Field> = std::iter::once(Field::literal(name)).chain(rest.iter().cloned()).collect();

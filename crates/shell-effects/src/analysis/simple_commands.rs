@@ -4,11 +4,11 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::as_code;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::program_words::may_be_empty;
+use crate::analysis::redirections;
 use crate::analysis::side_effects::{is_evaluated, is_harmless};
 use crate::analysis::state::State;
 use crate::analysis::stream::{RedirectionEffects, Stream};
 use crate::analysis::variables::SavedVariable;
-use crate::analysis::{exports, redirections};
 use crate::programs::action::{Action, Output, Stdin};
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{AssignedVariables, Program};
@@ -133,6 +133,10 @@ impl Analyzer<'_> {
         let assigned: Vec<String> =
             assignments.iter().flat_map(|assignment| self.assigned(assignment)).collect();
         let index = self.script.commands.len();
+        if declares {
+            self.refer_to_variables(fields, assignments);
+            assignments.iter().for_each(|assignment| self.expand_compound(&assignment.name, fields));
+        }
         if declares && self.is_local(fields) {
             saved.iter().for_each(|saved| self.make_local(saved.clone()));
         }
@@ -218,15 +222,7 @@ impl Analyzer<'_> {
     fn without_words(&mut self, assignments: &[Assignment], redirects: &[Redirect]) {
         for assignment in assignments {
             self.assign_printed(assignment);
-            let assigned = self.assigned(assignment);
-            let is_given = self.state.exports.all || self.state.exports.has(&assignment.name);
-            if is_given {
-                self.state.exports.give(assigned.clone());
-            }
-            // It may already be exported: some clients set `GIT_EDITOR` for their commands.
-            if is_given || exports::is_code(&assignment.name) {
-                self.run_variables(&assigned, self.script.commands.len().saturating_sub(1));
-            }
+            let assigned = self.pass_on(&assignment.name);
             if !is_harmless(&assignment.name) {
                 assigned.into_iter().for_each(|assigned| self.side_effect(assigned));
             }

@@ -23,15 +23,16 @@ const CP: Transfer = Transfer {
 #[rustfmt::skip]
 pub(crate) const FILES: &[Program] = &[
     trees(&["chattr", "chgrp", "chown"], "--reference=r", Access::Write, 1).whole(&["--reference"]),
-    each(&["chflags", "mkfifo", "mknod", "setfacl", "sponge", "xattr"], "-m= --mode=", Access::Write, 0),
+    each(&["chflags", "setfacl", "sponge", "xattr"], "-m= --mode=", Access::Write, 0),
     // A mode may look like an option: `chmod -x FILE`.
     trees(&["chmod"], "--reference=r", Access::Write, 1).whole(&["--reference", "-r", "-s", "-t", "-w", "-x", "-X"]).output(Output::Nothing),
     special(&["cp"], "-t= -S= --target-directory= --suffix= --backup? --sparse= --reflink? --no-preserve= --preserve?", copy).transfers(&CP).output(Output::Nothing),
     special(&["dd"], "", dd),
     trees(&["gio-trash", "rimraf", "srm", "trash", "trash-put", "unlink"], "", Access::Delete, 0),
     special(&["install"], "-t= -S= -m= -o= -g= --target-directory= --suffix= --mode= --owner= --group= --backup?", install),
-    special(&["link"], "", copy).changes_paths(),
+    special(&["link"], "", copy).transfers(&LN).changes_paths(),
     special(&["ln"], MV, copy).transfers(&LN).output(Output::Nothing).changes_paths(),
+    special(&["mkfifo", "mknod"], "-m= --mode=", pipe),
     each(&["mkdir", "md"], "-m= --mode=", Access::MakeDirectory, 0).output(Output::Nothing).keeps_paths(),
     special(&["mv"], MV, copy).transfers(&Transfer { source: SourceUse::Move, ..Transfer::COPY }).output(Output::Nothing),
     special(&["file-rename", "prename", "rename", "rename.ul"], "", rename),
@@ -42,6 +43,14 @@ pub(crate) const FILES: &[Program] = &[
     each(&["fallocate"], "-l= -o= --length= --offset=", Access::Write, 0),
     each(&["truncate"], "-s= -r=r --size= --reference=r", Access::Write, 0),
 ];
+
+/// A named pipe: what goes through it is not followed.
+fn pipe(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for file in &call.arguments.operands {
+        analyzer.touch(Access::Write, file, call.command);
+        analyzer.wrote(file, Stream::Unknown, false, vec![call.command]);
+    }
+}
 
 /// `install`: with `-d` it makes directories.
 fn install(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {

@@ -129,7 +129,7 @@ fn escaped(word: &Field) -> Field {
 
 fn printf(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
-    let variable = call.arguments.value(&["-v"]).map(|field| field.text.clone());
+    let variable = call.arguments.value(&["-v"]);
     let words = if variable.is_some() { &call.arguments.operands } else { words };
     let words = match words.split_first() {
         Some((first, rest)) if first.text == "--" => rest,
@@ -140,8 +140,15 @@ fn printf(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     }
     let text = words.split_first().and_then(|(format, values)| formatted(format, values));
     match (variable, text) {
-        (Some(name), Some(text)) if text.is_literal() => analyzer.state.set(&name, Value::one(text)),
-        (Some(name), _) => analyzer.state.set(&name, Value::Unknown),
+        (Some(word), text) => {
+            let is_element = word.text.contains('[');
+            let text = text.filter(|text| text.is_literal() && !is_element);
+            analyzer.give_value(
+                &builtins::variable(word),
+                text.map_or(Value::Unknown, Value::one),
+                Vec::new(),
+            );
+        }
         (None, text) => analyzer.set_output(text.map_or(Stream::Unknown, Stream::text)),
     }
 }

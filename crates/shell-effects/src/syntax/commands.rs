@@ -29,6 +29,9 @@ impl Parser<'_> {
             if word.is_empty() {
                 break;
             }
+            if self.is_element_as_descriptor(start) {
+                return self.error("an element of an array as a descriptor is not understood");
+            }
             if words.is_empty() {
                 let name = self.text.get(start..self.at).unwrap_or_default();
                 declares = table::by_name(name).is_some_and(|program| program.builtin.declares);
@@ -42,6 +45,15 @@ impl Parser<'_> {
             return self.error("a command is missing");
         }
         Ok(Command { kind: CommandKind::Simple { assignments, words }, redirects })
+    }
+
+    /// Whether the word that starts there is an element of an array for the descriptor of a redirection: `{a[x]}>FILE`.
+    fn is_element_as_descriptor(&self, start: usize) -> bool {
+        let word = self.text.get(start..self.at).unwrap_or_default();
+        word.starts_with('{')
+            && word.ends_with("]}")
+            && word.contains('[')
+            && matches!(self.peek(), Some(b'<' | b'>'))
     }
 
     /// Whether `()` follows.

@@ -4,20 +4,53 @@ use std::borrow::Cow;
 
 use crate::syntax::quotes::ansi_c;
 
-/// The text as the shell reads it, if a line is continued inside a token. Elsewhere the parser skips the two characters as
-/// blanks.
+/// The text as the shell reads it, if a line is continued inside a token or after it. Elsewhere the parser skips the two characters
+/// as blanks.
 pub(crate) fn joined(text: &str) -> Cow<'_, str> {
     let is_inside = |(at, _): (usize, &str)| {
         let before = text.get(..at).and_then(|before| before.bytes().next_back());
-        let after = text.as_bytes().get(at + 2);
-        let is_blank = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
-        !is_blank(before.as_ref()) && !is_blank(after)
+        !before.is_none_or(|byte| byte.is_ascii_whitespace())
     };
     if text.match_indices("\\\n").any(is_inside) {
         Cow::Owned(Joiner { text, at: 0, out: String::with_capacity(text.len()), ..Joiner::default() }.run())
     } else {
         Cow::Borrowed(text)
     }
+}
+
+/// Like `joined`, for a text that is expanded: its quotes and `#` are characters like others, except in its substitutions.
+pub(crate) fn joined_in_text(text: &str) -> Cow<'_, str> {
+    if !text.contains("\\\n") {
+        return Cow::Borrowed(text);
+    }
+    let joiner = Joiner {
+        text,
+        at: 0,
+        out: String::with_capacity(text.len()),
+        parts: vec![Region::Text],
+        ..Joiner::default()
+    };
+    Cow::Owned(joiner.run())
+}
+
+/// The body of a here-document with its continued lines joined, also inside of quotes and substitutions.
+pub(crate) fn joined_everywhere(text: &str) -> Cow<'_, str> {
+    if !text.contains("\\\n") {
+        return Cow::Borrowed(text);
+    }
+    let mut joined = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (c, chars.clone().next()) {
+            ('\\', Some('\n')) => drop(chars.next()),
+            ('\\', Some(next)) => {
+                joined.extend([c, next]);
+                chars.next();
+            }
+            _ => joined.push(c),
+        }
+    }
+    Cow::Owned(joined)
 }
 
 /// What a part of a text is.
@@ -28,6 +61,8 @@ enum Region {
     /// `((…))`, in which `<<` is an operator.
     Arithmetic,
     DoubleQuotes,
+    /// A whole text that is expanded like the inside of double quotes.
+    Text,
 }
 
 #[derive(Default)]
@@ -53,6 +88,7 @@ impl Joiner<'_> {
                     self.copy(1);
                 }
                 (Region::DoubleQuotes, b'"') => self.close(),
+                (Region::Text, b'"') => self.copy(1),
                 (_, b'"') => self.open(Region::DoubleQuotes),
                 (Region::Code(Some(b'`')), b'`') => self.close(),
                 (_, b'`') => self.open(Region::Code(Some(b'`'))),
@@ -60,7 +96,7 @@ impl Joiner<'_> {
                     self.copy(1);
                     self.bracket();
                 }
-                (Region::DoubleQuotes, _) => self.copy(1),
+                (Region::DoubleQuotes | Region::Text, _) => self.copy(1),
                 (_, b'\'') => self.single_quotes(),
                 (_, b'(') => self.bracket(),
                 (Region::Code(Some(end)), byte) if byte == end => self.close(),
@@ -132,8 +168,9 @@ impl Joiner<'_> {
 
     fn is_at_word(&self) -> bool {
         let before = self.out.bytes().next_back();
-        before
-            .is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b';' | b'&' | b'|' | b'(' | b')'))
+        before.is_none_or(|byte| {
+            byte.is_ascii_whitespace() || matches!(byte, b';' | b'&' | b'|' | b'(' | b')' | b'`')
+        })
     }
 
     fn copy_line(&mut self) {
@@ -238,6 +275,7 @@ mod tests {
             ("echo $((1 << 2)) c\\\nd", "echo $((1 << 2)) cd"),
             ("echo $'a\\'\\\nb' c\\\nd", "echo $'a\\'\\\nb' cd"),
             ("e\\\\\nx y\\\nz", "e\\\\\nx yz"),
+            ("for x\\\n in a", "for x in a"),
             ("cat <<$'E\\x46'\nx\\\ny\nEF\na\\\nb", "cat <<$'E\\x46'\nx\\\ny\nEF\nab"),
             ("cat <<'E F'\nx\nE F\na\\\nb", "cat <<'E F'\nx\nE F\nab"),
             ("cat <<\"E\\\"F\"\nx\nE\"F\na\\\nb", "cat <<\"E\\\"F\"\nx\nE\"F\nab"),

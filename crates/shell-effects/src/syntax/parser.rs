@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::MAX_DEPTH;
 use crate::syntax::continuations;
-use crate::syntax::tree::{AndOrList, Command, CommandKind, Join, List, ParseError, Pipeline, Word};
+use crate::syntax::tree::{AndOrList, Command, CommandKind, Join, List, ParseError, Piece, Pipeline, Word};
 
 /// Parses a whole script that is nested at this depth.
 pub(crate) fn parse(text: &str, depth: usize) -> Result<List, ParseError> {
@@ -299,9 +299,13 @@ impl Parser<'_> {
             self.skip_lines()?;
         }
         if is_coprocess {
-            // Bash continues at the other end of its pipe.
-            let kind = CommandKind::Simple { assignments: Vec::new(), words: Vec::new() };
-            commands.push(Command { kind, redirects: Vec::new() });
+            // Bash continues at the other ends of its pipes: it writes what the first command reads.
+            let bash = |words: Vec<Word>| {
+                let kind = CommandKind::Simple { assignments: Vec::new(), words };
+                Command { kind, redirects: Vec::new() }
+            };
+            commands.insert(0, bash(vec![vec![Piece::Plain("coproc".to_owned())]]));
+            commands.push(bash(Vec::new()));
         }
         Ok((commands, negates))
     }

@@ -1,9 +1,9 @@
 //! The grammar of redirections and here-documents.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use crate::syntax::continuations;
 use crate::syntax::parser::{Heredoc, Parser, is_operator};
 use crate::syntax::tree::{ParseError, Piece, Redirect, Redirection, Word};
 
@@ -101,7 +101,7 @@ impl Parser<'_> {
             let word = if heredoc.is_quoted {
                 vec![Piece::Quoted(text.to_owned())]
             } else {
-                Parser::expanded_text(&without_continuations(text), self.depth + 1)?
+                Parser::expanded_text(&continuations::joined_everywhere(text), self.depth + 1)?
             };
             // Each is announced once, so it is set once.
             let _ = heredoc.body.set(word);
@@ -126,26 +126,6 @@ fn continued_line(text: &str) -> &str {
         }
         length += 1;
     }
-}
-
-/// The body of a here-document with its continued lines joined, also inside of quotes and substitutions.
-fn without_continuations(text: &str) -> Cow<'_, str> {
-    if !text.contains("\\\n") {
-        return Cow::Borrowed(text);
-    }
-    let mut joined = String::with_capacity(text.len());
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match (c, chars.clone().next()) {
-            ('\\', Some('\n')) => drop(chars.next()),
-            ('\\', Some(next)) => {
-                joined.extend([c, next]);
-                chars.next();
-            }
-            _ => joined.push(c),
-        }
-    }
-    Cow::Owned(joined)
 }
 
 /// The length of the `3` or `{name}` before a redirection. 0 if no redirection follows.
