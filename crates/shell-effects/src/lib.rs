@@ -67,7 +67,9 @@ pub use programs::inline_calls::written_patterns;
 pub use programs::powershell::read as read_powershell;
 pub use programs::program::Program;
 pub use programs::shell::is_builtin;
-pub use programs::table::{has_subcommands, locks_of, name_of as program_name, reads_variables};
+pub use programs::table::{
+    has_subcommands, is_listed_program, locks_of, name_of as program_name, reads_variables,
+};
 #[doc(hidden)]
 pub use syntax::count::{CommandCounts, counted};
 pub use syntax::placeholder;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::analysis::side_effects::{is_evaluated, is_harmless};
+use crate::analysis::side_effects::{is_evaluated, is_harmless, only_shows};
 use crate::programs::action::{Action, Stdin};
 use crate::programs::harmless::{self, UnlistedOption};
 use crate::programs::languages::SourceLanguage;
@@ -192,6 +192,11 @@ impl SimpleCommand {
             return Vec::new();
         };
         harmless::unlisted(program.harmless, program.options, self.words.get(1..).unwrap_or_default())
+    }
+
+    /// The variables before it, apart from those that only change what it prints.
+    pub fn steering_variables(&self) -> impl Iterator<Item = &String> {
+        self.assigned.iter().filter(|assigned| !only_shows(assigned))
     }
 
     /// Whether its program runs code of any kind that it is given.

@@ -1,5 +1,7 @@
 //! The command pattern of a rule. It is compared with a simple command in each of its forms.
 
+mod scope;
+
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::path::Path;
@@ -197,20 +199,6 @@ impl CommandPattern {
     pub fn reads_only(&self) -> bool {
         let pattern = self.glob.as_str().to_ascii_lowercase();
         pattern.contains("'select") || pattern.contains("\"select")
-    }
-
-    /// Whether it ends in a host's name, and a command's host only starts so: `http://localhost*` is not `http://localhost.evil.com`.
-    pub fn is_of_other_host(&self, command: &str) -> bool {
-        let Some((known, _)) = self.glob.as_str().split_once('*') else { return false };
-        let Some((_, host)) = known.rsplit_once("://") else { return false };
-        if host.is_empty() || host.contains(['/', ' ', '[', '{', '?']) {
-            return false;
-        }
-        let Some((_, rest)) = command.split_once(known) else { return false };
-        let rest = rest.split(['/', '?', '#', ' ', '\'', '"']).next().unwrap_or_default();
-        // What comes before `@` is a user.
-        let digits = if host.contains(':') { Some(rest) } else { rest.strip_prefix(':') };
-        !rest.is_empty() && !digits.is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
     }
 
     /// Whether the pattern allows a program with any arguments.

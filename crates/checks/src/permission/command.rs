@@ -4,7 +4,7 @@ use super::Subject;
 use crate::guard::{CommandForms, CommandPattern, Ground, Match, pipeline};
 use conclaude_core::messages::short;
 use conclaude_os::budget::Budget;
-use shell_effects::{CodeLanguage, Doubt, Script, SimpleCommand};
+use shell_effects::{CodeLanguage, Doubt, Effect, Script, SimpleCommand};
 
 /// Why a command cannot be read at all.
 pub(super) fn unreadable(script: &Script) -> Option<String> {
@@ -79,10 +79,8 @@ pub(super) fn allowed(
     let mut by = Err(Refusal::Empty);
     let mut outer: Option<(&SimpleCommand, Option<&CommandPattern>)> = None;
     for (index, command) in script.commands.iter().enumerate() {
-        // Its words are part of the previous command, which is compared as a whole.
-        if command.inside
-            && let Some((around, pattern)) = outer
-            && ends_with(around, command)
+        if let Some((around, pattern)) = outer
+            && (command.inside && is_part(around, command) || is_given_more(pattern, around, command))
         {
             names_options(pattern, script, index)?;
             continue;
@@ -96,12 +94,15 @@ pub(super) fn allowed(
         if command.evaluates_index() {
             return Err(Refusal::Substitution(short(&command.text)));
         }
-        if command.only_controls() {
-            continue;
-        }
-        let text = as_written(command);
-        let found = patterns.iter().position(|pattern| pattern.matches(&text, false, budget));
-        let found = found.ok_or_else(|| Refusal::NoRule(short(&text)))?;
+        let texts = [as_written(command), without_showing(command)];
+        let is_match =
+            |pattern: &&CommandPattern| texts.iter().any(|text| pattern.matches(text, false, budget));
+        let Some(found) = patterns.iter().position(is_match) else {
+            if command.only_controls() {
+                continue;
+            }
+            return Err(Refusal::NoRule(short(texts.first().map_or("", String::as_str))));
+        };
         let pattern = patterns.get(found).copied();
         names_options(pattern, script, index)?;
         if !command.inside {
@@ -110,6 +111,25 @@ pub(super) fn allowed(
         by = Ok(found);
     }
     by
+}
+
+/// Whether a command is what another one runs with more arguments, and the rule for that names its program: `xargs grep x`.
+fn is_given_more(pattern: Option<&CommandPattern>, outer: &SimpleCommand, command: &SimpleCommand) -> bool {
+    let names_program = || pattern.is_some_and(|pattern| pattern.names(command.program()));
+    let known = command.words.split_last().map(|(_, known)| known);
+    outer.program() == "xargs" && known.is_some_and(|known| ends_with(outer, known)) && names_program()
+}
+
+/// Whether a command is part of the words of another one, which is compared as a whole.
+fn is_part(outer: &SimpleCommand, command: &SimpleCommand) -> bool {
+    if ends_with(outer, &command.words) {
+        return true;
+    }
+    // `ssh host 'ls -la'`.
+    let text = outer.words.last().filter(|word| word.contains(' '));
+    outer.program() == "ssh"
+        && outer.unknown.is_empty()
+        && text.is_some_and(|text| command.words.iter().all(|word| text.contains(word.as_str())))
 }
 
 /// Whether an argument of a database client may change something. Who allows a `select` does not allow that.
@@ -126,7 +146,10 @@ fn writes(text: &str) -> bool {
 /// Whether a pattern names each option by which a command changes a file or runs something.
 fn names_options(pattern: Option<&CommandPattern>, script: &Script, index: usize) -> Result<(), Refusal> {
     let (Some(pattern), Some(command)) = (pattern, script.commands.get(index)) else { return Ok(()) };
-    if pattern.is_of_other_host(&as_written(command)) {
+    let of_command = script.effects.iter().filter(|effect| effect.command == index);
+    let changed = of_command.filter(|effect| effect.access.changes_files() && effect.option.is_none());
+    let changed: Vec<String> = changed.filter_map(Effect::literal).collect();
+    if pattern.is_exceeded_by(command, &as_written(command)) || pattern.leaves_out(command, &changed) {
         return Err(Refusal::NoRule(short(&command.text)));
     }
     if pattern.reads_only() && command.sql().is_some_and(|sql| sql.texts.iter().any(|text| writes(text))) {
@@ -142,13 +165,13 @@ fn names_options(pattern: Option<&CommandPattern>, script: &Script, index: usize
 
 /// Whether a command is the operands of another one, which runs it: `uv run pytest`, `python -m pip`. The command in another
 /// option is not (`git fetch --upload-pack=COMMAND`): who allows a fetch does not allow that.
-fn ends_with(outer: &SimpleCommand, command: &SimpleCommand) -> bool {
+fn ends_with(outer: &SimpleCommand, command: &[String]) -> bool {
     // The program may be implied by a word before its arguments: `yarn` in `yarn workspace api build`.
-    let implied = command.words.split_first().and_then(|(program, arguments)| {
+    let implied = command.split_first().and_then(|(program, arguments)| {
         let is_there = !arguments.is_empty() && outer.words.contains(program);
         if is_there { outer.words.strip_suffix(arguments) } else { None }
     });
-    let Some(before) = outer.words.strip_suffix(command.words.as_slice()).or(implied) else { return false };
+    let Some(before) = outer.words.strip_suffix(command).or(implied) else { return false };
     before.last().is_some_and(|word| !word.starts_with('-') || matches!(word.as_str(), "--" | "-m"))
 }
 
@@ -182,7 +205,7 @@ fn unlisted_words(script: &Script, index: usize) -> &[String] {
         return end.and_then(|at| words.get(at..)).unwrap_or_default();
     }
     let parts = script.commands.iter().skip(index + 1).take_while(|part| part.inside);
-    let listed = parts.filter(|part| part.lists_options() && ends_with(command, part)).last();
+    let listed = parts.filter(|part| part.lists_options() && ends_with(command, &part.words)).last();
     let length = listed.map_or(words.len(), |part| words.len().saturating_sub(part.words.len()));
     words.get(..length).unwrap_or_default()
 }
@@ -208,7 +231,7 @@ fn unlisted_option<'s>(pattern: &CommandPattern, command: &'s SimpleCommand) -> 
 
 /// Options of any program whose names say that they run or write something.
 fn acting_by_name(words: &[String]) -> impl Iterator<Item = &str> {
-    const ACTING: [&str; 28] = [
+    const ACTING: [&str; 29] = [
         "bind",
         "cmd",
         "command",
@@ -223,6 +246,7 @@ fn acting_by_name(words: &[String]) -> impl Iterator<Item = &str> {
         "hook",
         "linker",
         "loader",
+        "logfile",
         "out",
         "outdir",
         "outfile",
@@ -310,7 +334,15 @@ pub(super) fn could_deny(pattern: &CommandPattern, script: &Script, ground: &Gro
 
 /// The command as a user would type it: with its variables, and with quotes around words that contain spaces.
 fn as_written(command: &SimpleCommand) -> String {
-    let words = command.assigned.iter().chain(&command.words);
+    joined(command.assigned.iter().chain(&command.words))
+}
+
+/// Like `as_written`, but without variables that only change what is printed: `NO_COLOR=1`.
+fn without_showing(command: &SimpleCommand) -> String {
+    joined(command.steering_variables().chain(&command.words))
+}
+
+fn joined<'w>(words: impl Iterator<Item = &'w String>) -> String {
     let quoted = |word: &String| {
         let is_plain = !word.is_empty() && !word.contains(char::is_whitespace);
         if is_plain { word.clone() } else { format!("'{word}'") }

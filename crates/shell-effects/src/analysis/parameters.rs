@@ -61,6 +61,10 @@ impl Analyzer<'_> {
             Some(Operation::Indirect(word)) => {
                 self.substitutions(word);
                 self.evaluate_index(word);
+                if is_prompt(word) {
+                    let value = self.indirect(name, &found);
+                    self.expand_prompt(name, &value);
+                }
                 if word.is_empty() { self.indirect(name, &found) } else { ParameterValue::Unknown }
             }
             Some(Operation::Other(word)) => self.with_other_operation(name, word, &found),
@@ -95,7 +99,7 @@ impl Analyzer<'_> {
         if let Some(fields) = self.slice(name, word) {
             return ParameterValue::Fields(fields);
         }
-        if matches!(word.first(), Some(Piece::Plain(text)) if text == "@P") {
+        if is_prompt(word) {
             self.expand_prompt(name, found);
         }
         ParameterValue::Unknown
@@ -387,4 +391,9 @@ fn matches(pattern: &[u8], text: &[u8]) -> bool {
         }
     }
     pattern.get(p..).unwrap_or_default().iter().all(|c| *c == b'*')
+}
+
+/// Whether an operation expands the value once more: `${name@P}`.
+fn is_prompt(word: &Word) -> bool {
+    matches!(word.first(), Some(Piece::Plain(text)) if text == "@P")
 }

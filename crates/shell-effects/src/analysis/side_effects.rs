@@ -163,6 +163,38 @@ pub(crate) fn is_harmless(name: &str) -> bool {
     !name.contains('_') && !STEERING.iter().any(|start| name.starts_with(start))
 }
 
+/// Variables that only change how programs print, or for how much output they ask.
+const SHOWING: &[&str] = &[
+    "CARGO_TERM_COLOR",
+    "CI",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLUMNS",
+    "FORCE_COLOR",
+    "LANG",
+    "LC_ALL",
+    "LC_COLLATE",
+    "LC_CTYPE",
+    "LINES",
+    "NO_COLOR",
+    "NODE_ENV",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONUNBUFFERED",
+    "PY_COLORS",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "TZ",
+];
+
+/// Whether `NAME=VALUE` before a command only changes what it prints: `NO_COLOR=1`, `GIT_PAGER=cat`.
+pub(crate) fn only_shows(assignment: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ',' | '-' | '=');
+    assignment.split_once('=').is_some_and(|(name, value)| match name {
+        "GIT_PAGER" | "PAGER" => value == "cat",
+        _ => SHOWING.contains(&name) && value.chars().all(is_plain),
+    })
+}
+
 /// Whether arithmetic has only numbers and names, so that its result is known if they are.
 pub(crate) fn is_plain(word: &Word) -> bool {
     word.iter().all(|piece| {

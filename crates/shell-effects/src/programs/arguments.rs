@@ -111,7 +111,7 @@ pub(crate) fn takes_next(flags: &str, name: &str) -> bool {
 
 /// The described name of a long flag that may be abbreviated.
 fn full_name<'a>(flags: &'a str, name: &'a str) -> &'a str {
-    if name.len() < 4 {
+    if name.len() < 3 {
         return name;
     }
     let mut longer = None;

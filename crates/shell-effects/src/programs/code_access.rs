@@ -95,7 +95,7 @@ pub(crate) fn of(interpreter: &str, code: &str) -> CodeAccess {
     let replaces = replaces_files(&code);
     let mut access = CodeAccess {
         writes: !only_reads
-            || has_mode(&code)
+            || language != SourceLanguage::Awk && has_mode(&code)
             || redirects(language, &code)
             || replaces
             || opens_otherwise(language, &code)
@@ -203,6 +203,7 @@ fn redirects(language: SourceLanguage, code: &str) -> bool {
 
 /// Whether a `>` of awk may be a redirection. Outside of braces and in parentheses it compares.
 fn awk_writes(code: &str) -> bool {
+    let code = code.replace("> \"/dev/stderr\"", "").replace(">\"/dev/stderr\"", "");
     // It is unknown where a pattern ends.
     if code.contains('/') {
         return code.contains('>');

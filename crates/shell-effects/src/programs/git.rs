@@ -25,7 +25,19 @@ pub(crate) const GIT: &[Program] = &[special(&["git"], "", git)
         "-C= -c= --git-dir= --work-tree= --namespace= --super-prefix= --exec-path? --config-env= --attr-source= --list-cmds=",
     )
     .subcommands(subcommands::SUBCOMMANDS)
+    .acting(ACTING)
     .output(Output::Like(revision))];
+
+/// Subcommands that run a program, serve the repository, change what git obeys, or lose work.
+#[rustfmt::skip]
+const ACTING: &[&str] = &[
+    "apply --apply", "bugreport -o=", "bundle create", "cat-file --filters", "cat-file --textconv", "citool", "credential", "cvsserver", "daemon",
+    "diagnose -o=", "difftool", "difftool--helper", "fast-import", "gui", "help --web", "help -w", "hook", "http-backend", "instaweb",
+    "maintenance register", "maintenance start", "maintenance stop", "maintenance unregister", "merge-file", "merge-index", "merge-one-file",
+    "mergetool", "p4", "push --delete", "push --force", "push --force-with-lease", "push --mirror", "push --prune", "push -d", "push -f",
+    "reflog delete", "reflog drop", "reflog expire", "remote-ext", "remote-fd", "shell", "stash clear", "stash drop", "svn", "web--browse",
+    "worktree remove",
+];
 
 /// A pattern for the hashes that git prints: at least four hexadecimal digits in lower case.
 pub(crate) const HASH: &str = "[0-9a-f][0-9a-f][0-9a-f][0-9a-f]*";

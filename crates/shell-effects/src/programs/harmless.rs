@@ -183,7 +183,7 @@ pub(crate) const DOTNET: Flags = "-c=n -f=n -v=n -h --configuration=n --framewor
     --verify-no-changes --outdated --include-transitive --vulnerable --use-current-runtime";
 pub(crate) const EMACS: Flags = "- -nw -q -Q -n -c -t -r -batch --batch -nl -nsl --no-init-file --quick --no-window-system --no-splash --no-wait \
     --create-frame --tty --reuse-frame --no-site-file --no-site-lisp --version --help";
-pub(crate) const ESLINT: Flags = "-h -v -f=n --ext= --no-eslintrc --no-config-lookup --max-warnings= --quiet --no-color --color --debug \
+pub(crate) const ESLINT: Flags = "--no-fix -h -v -f=n --ext= --no-eslintrc --no-config-lookup --max-warnings= --quiet --no-color --color --debug \
     --cache --no-cache --cache-strategy=n --ignore-pattern= --no-ignore --report-unused-disable-directives \
     --report-unused-disable-directives-severity= --no-error-on-unmatched-pattern --no-inline-config --print-config= --format=n --env=n \
     --global= --rule= --stdin --stdin-filename= --no-warn-ignored --pass-on-no-patterns --pass-on-unpruned-suppressions \

@@ -176,6 +176,13 @@ fn python_module(analyzer: &mut Analyzer<'_>, call: &Call<'_>, module: &Field) {
                 analyzer.touch(Access::Write, &directory.with(settings), call.command);
             }
         }
+        // Its second operand is written.
+        "json.tool" => {
+            if let Some(output) = operands.get(1) {
+                analyzer
+                    .by_option(&output.text, |analyzer| analyzer.touch(Access::Write, output, call.command));
+            }
+        }
         "tarfile" | "zipfile" => created_archive(analyzer, call, module),
         "compileall" | "py_compile" => {
             for source in operands {

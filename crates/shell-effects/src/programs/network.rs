@@ -18,9 +18,9 @@ const CURL: Flags = "--next! --preproxy=c --socks4=c --socks4a=c --socks5=c --so
     --stderr=w --max-redirs= --proxy-user= --unix-socket=c --etag-save=w --etag-compare=r --hsts=w \
     --alt-svc=w --libcurl=w --max-filesize= --noproxy= --oauth2-bearer= --aws-sigv4= --ciphers= \
     --create-file-mode= --variable= --proto-default=";
-const RSYNC: Flags = "-e= -f= -T= -B= -M=c --rsh= --exclude= --include= --exclude-from=r --include-from=r --files-from=l \
+const RSYNC: Flags = "-e= -f= -T=c -B= -M=c --rsh= --exclude= --include= --exclude-from=r --include-from=r --files-from=l \
     --log-file=w --filter= --rsync-path=c --bwlimit= --port= --password-file=r --chmod= --chown= --info= \
-    --del! --remote-option=c --timeout= --partial-dir=c --temp-dir= --compare-dest= --link-dest= --out-format= --suffix= \
+    --del! --remote-option=c --timeout= --partial-dir=c --temp-dir=c --read-batch=c --compare-dest= --link-dest= --out-format= --suffix= \
     --backup-dir=c";
 const WGET: Flags = "-O= -o=w -a=w -P= -i=r -U= -t= -T= -w= -Q= -e=c -D= -R= -A= -I= -X= -l= --output-document= \
     --output-file=w --append-output=w --directory-prefix= --input-file=r --post-file=r --body-file=r \

@@ -17,7 +17,7 @@ pub(crate) const HASH: &str = "[0-9A-Fa-f]*";
 #[rustfmt::skip]
 pub(crate) const SYSTEM: &[Program] = &[
     nothing(&["file"], "-C! --compile! -f=r -m=r -F= -e= -P= --files-from=r --magic-file=r --separator= --exclude= --parameter="),
-    nothing(&["date"], "-f=r -d= -r= -s=c --file=r --date= --reference= --set=c").output(Output::Like(date)),
+    special(&["date"], "-f=r -d= -r= -s=c --file=r --date= --reference= --set=c", set_clock).output(Output::Like(date)),
     nothing(&["dig"], "-f=r -k=r -b= -c= -p= -q= -t= -x= -y="),
     nothing(&["du"], "-d= -t= -X=r -B= --files0-from=r --exclude-from=r --exclude= --max-depth= --block-size= --threshold="),
     nothing(&["info"], "--init-file=c --dribble=w --restore=f -o=w -f=r -d= -n= -k= --output=w --file=r"),
@@ -41,7 +41,7 @@ pub(crate) const SYSTEM: &[Program] = &[
         "whereis", "yes",
     ], ""),
     special(&["run-parts"], "-a= -u= --arg= --umask= --regex=", run_parts),
-    reads(&["man"], "-C=f -L= -m= -M= -S= -s= -e= -P=x -r= -E= -p= -k? -K? -R= --pager=x --config-file=f --locale= --manpath= --sections= --encoding= -H?x --html?x").harmless(harmless::MAN),
+    special(&["man"], "-C=f -L= -m= -M= -S= -s= -e= -P=x -r= -E= -p= -k? -K? -R= --pager=x --config-file=f --locale= --manpath= --sections= --encoding= -H?x --html?x", manual).harmless(harmless::MAN),
     reads(&["blkid"], "-c= -L= -n= -o= -s= -t= -U= -u= --output= --match-tag= --label= --uuid="),
     reads(&["smartctl"], "-d= -T= -b= -r= -n= -q= -t= -l= --device= --badsum= --report= --nocheck= --log="),
     special(&["fdisk", "sfdisk", "wipefs"], "", partitions),
@@ -69,6 +69,23 @@ pub(crate) const SYSTEM: &[Program] = &[
     Program::new(&["journalctl"]).options("--relinquish-var! --smart-relinquish-var! --sync! --cursor-file=c --vacuum-size=c --vacuum-time=c --vacuum-files=c --rotate! --flush! --setup-keys! --update-catalog!"),
     Program::new(&["uuidgen"]).output(Output::Like(hash)),
 ];
+
+/// `man FILE` formats a file, and runs what it asks for.
+fn manual(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for page in &call.arguments.operands {
+        analyzer.reads(page, call.command);
+        if page.text.contains('/') {
+            analyzer.acts_by(&page.text, call.command);
+        }
+    }
+}
+
+/// `date MMDDhhmm` sets the clock, as `date -s` does.
+fn set_clock(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    if let Some(time) = call.arguments.operands.iter().find(|operand| !operand.text.starts_with('+')) {
+        analyzer.acts_by(&time.text, call.command);
+    }
+}
 
 /// `run-parts DIRECTORY` runs each program in it.
 fn run_parts(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {

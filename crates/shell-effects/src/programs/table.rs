@@ -173,6 +173,11 @@ pub fn has_subcommands(name: &str) -> bool {
     by_name(name).is_some_and(|program| program.subcommand_options.is_some())
 }
 
+/// Whether the table has a program of this name.
+pub fn is_listed_program(name: &str) -> bool {
+    by_name(name).is_some()
+}
+
 /// The lock files that a program writes as a package manager.
 pub fn locks_of(name: &str) -> &'static [&'static str] {
     by_name(name).map_or(&[], |program| program.locks)

@@ -8,7 +8,7 @@ use crate::programs::archives::{Extraction, dashed, extracted, looked_into, unpa
 use crate::programs::arguments::{self, Arguments, Call, Flags};
 
 /// The options of tar. It parses its words itself, because the first may have no dash.
-const TAR: Flags = "-f= -C= -T= -X=r -I=x -b= -g=w -F=x -H= -K= -L= -N= -V= --file= --directory= --files-from= \
+const TAR: Flags = "-P! --absolute-names! -f= -C= -T= -X=r -I=x -b= -g=w -F=x -H= -K= -L= -N= -V= --file= --directory= --files-from= \
     --exclude-from=r --add-file=r --exclude= --use-compress-program=x --to-command=x --transform= --xform= --strip-components= \
     --checkpoint-action= --owner= --group= --mode= --mtime= --listed-incremental=w --info-script=x --new-volume-script=x \
     --rsh-command=x --rmt-command=x --tape-length= --label= --newer= --newer-mtime= --after-date= --format= \
@@ -53,6 +53,10 @@ pub(crate) fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let mode = TarMode::of(&arguments);
     let archive = arguments.value(&["-f", "--file"]);
     if let Some(archive) = archive.filter(|archive| archive.text != "-") {
+        let is_remote = archive.text.split_once(':').is_some_and(|(host, _)| !host.contains('/'));
+        if is_remote && !arguments.has(&["--force-local"]) {
+            analyzer.acts_by(&archive.text, call.command);
+        }
         analyzer.touch(if mode.creates { Access::Write } else { Access::Read }, archive, call.command);
     }
     let directory = arguments.value(&["-C", "--directory"]);

@@ -13,7 +13,7 @@ use crate::programs::harmless;
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::languages::SourceLanguage;
 use crate::programs::program::{OperandKind, Program, special, tool};
-use crate::programs::{own_programs, start_up, table};
+use crate::programs::{launchers, own_programs, start_up, table};
 
 const EXEC: Flags = "--privileged! -e= -u= -w= --env= --env-file= --user= --workdir= --detach-keys= --index=";
 const NPX: Flags = "-p= -w= -c= --package= --workspace= --call=";
@@ -27,12 +27,13 @@ const RUN: Flags = "-a= -c= -e= -h= -l= -m= -p= -u= -v=c -w= --privileged! --add
     --volume-driver= --volumes-from=c --workdir=";
 const SSH: Flags = "-B= -b= -c= -D= -E=c -e= -F=f -I=c -i= -J= -L= -l= -m= -O= -o= -p= -Q= -R= -S= -W= -w=";
 const NPM: Flags = "-C=p --prefix=p --dir=p --cwd=p --shell=c --call=c --local-prefix=c --global-prefix=c --viewer=c --editor=c \
-    --init-module=c --cache=c --use-yarnrc=c --script-shell=x --node-options=c --userconfig=c --globalconfig=c --git=x --logs-dir=w";
+    --init-module=c --cache=c --use-yarnrc=c --script-shell=x --node-options=c --userconfig=c --globalconfig=c --git=x --logs-dir=w --registry=c --browser=c";
 const NPM_BEFORE: Flags = "-C=d -L= -w= --prefix=d --registry= --location= --loglevel= --userconfig= --globalconfig= --cache= --workspace= --otp= --tag=";
 /// With the abbreviations of `create`, `edit`, `init` and `innit` that npm takes.
 #[rustfmt::skip]
 const NPM_ACTING: &[&str] = &[
-    "config del", "config delete", "config edit", "config fix", "config rm", "config set", "cr", "cre", "crea", "creat", "create", "ed", "edi",
+    "access", "add-user", "adduser", "audit fix", "deprecate", "dist-tag add", "dist-tag rm", "login", "logout", "owner add", "owner rm", "publish",
+    "set-script", "token", "unpublish", "config del", "config delete", "config edit", "config fix", "config rm", "config set", "cr", "cre", "crea", "creat", "create", "ed", "edi",
     "edit", "ini", "init", "inn", "inni", "innit", "pkg delete", "pkg fix", "pkg set", "set",
 ];
 const PNPM: Flags = "-C=d -F= --dir=d --filter= --loglevel= --reporter=";
@@ -46,16 +47,22 @@ const RUNNING: &[&str] = &["run", "create", "compose run", "container create", "
 /// Other subcommands and options of programs for containers that run something, choose another host, or write files here.
 #[rustfmt::skip]
 const CONTAINERS: &[&str] = &[
-    "attach", "build -o=", "builder build -o=", "buildx bake", "buildx build -o=", "compose attach", "compose config -o=", "compose cp",
+    "attach", "build --iidfile=", "build --metadata-file=", "build -o=", "builder build -o=", "buildx build --iidfile=", "buildx build --metadata-file=", "buildx bake", "buildx build -o=", "compose attach", "compose config -o=", "compose cp",
     "container attach", "container cp", "container export -o=", "context create", "context export", "context import", "context update",
     "context use", "cp", "debug", "export -o=", "image build -o=", "image save -o=", "init", "kube play", "machine ssh", "play kube",
-    "plugin create", "plugin enable", "plugin install", "plugin set", "plugin upgrade", "save -o=", "service create", "service update",
-    "stack deploy", "stack up",
+    "plugin create", "plugin enable", "plugin install", "plugin set", "plugin upgrade", "save -o=", "sbom -o=", "service create", "service update",
+    "stack deploy", "stack up", "system dial-stdio",
 ];
 const KUBECTL: Flags = "-n= -s= -v= --namespace= --context= --cluster= --user= --kubeconfig= --server= --token= --as= \
     --as-group= --as-uid= --certificate-authority= --client-certificate= --client-key= \
     --request-timeout= --tls-server-name= --username= --password= --cache-dir= --profile= \
     --profile-output= --kuberc= --v= --vmodule=";
+#[rustfmt::skip]
+const KUBECTL_ACTING: &[&str] = &[
+    "attach", "config delete-cluster", "config delete-context", "config delete-user", "config rename-context", "config set", "config set-cluster",
+    "config set-context", "config set-credentials", "config unset", "config use-context", "cp", "debug", "edit", "krew install",
+    "krew upgrade", "kustomize -o=",
+];
 const PIP: Flags = "--python= --log= --proxy= --retries= --timeout= --cert= --client-cert= --cache-dir= --exists-action= \
     --trusted-host=";
 
@@ -95,7 +102,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["hyperfine"]).options("-w= -r= -m= -M= -p= -c= -s= -L= -P= -D= -n= -S= -u= --warmup= --runs= --min-runs= --max-runs= --prepare= --cleanup= --setup= --export-json=w --export-csv=w --export-markdown=w --shell= --command-name=")
         .action(texts(&["-p", "-c", "-s", "--prepare", "--cleanup", "--setup"], true, Place::Here)),
     Program::new(&["infisical"]).subcommands(&[Subcommand::runs(&["run"], "--env= --path= --token= --projectId=", 0)]),
-    Program::new(&["kubectl", "oc"]).harmless(harmless::KUBECTL).acting(&["attach", "cp", "debug", "edit"]).options("--kubeconfig=c --kuberc=c --cache-dir=c --profile-output=c").before_subcommand(KUBECTL)
+    Program::new(&["kubectl", "oc"]).harmless(harmless::KUBECTL).acting(KUBECTL_ACTING).options("--kubeconfig=c --kuberc=c --cache-dir=c --profile-output=c").before_subcommand(KUBECTL)
         .subcommands(&[Subcommand::elsewhere(&["exec", "rsh"], POD)])
         .output(Output::Settings(COMPLETION)).copies_from_containers(),
     Program::new(&["mise"]).before_subcommand("-C=d --cd=d -E= --env= -j= --jobs=")
@@ -168,7 +175,7 @@ pub(crate) const TOOLS: &[Program] = &[
     tool(&["alembic"], "-c= -n= -x= --config= --name="),
     tool(&["apt", "apt-get"], "-o= -c= -t= -a= --option= --config-file= --target-release= --host-architecture=").options("-o=c -c=f --option=c --config-file=f"),
     tool(&["aws"], "--profile= --region= --output= --endpoint-url= --query= --ca-bundle= --color= --cli-read-timeout= --cli-connect-timeout= --cli-binary-format="),
-    tool(&["cargo"], "+ -C=d -Z= --config= --color=").harmless(harmless::CARGO).acting(&["install", "rustc"]).builds_project().options("--target= --config=c --target-dir=c --artifact-dir=c --out-dir=c --manifest-path=p --root=w").locks(&["Cargo.lock"]),
+    tool(&["cargo"], "+ -C=d -Z= --config= --color=").action(Action::Special(cargo)).harmless(harmless::CARGO).acting(&["install", "login", "logout", "owner", "publish", "rustc", "rustdoc", "uninstall", "yank"]).builds_project().options("--target= --config=c --target-dir=c --artifact-dir=c --out-dir=c --manifest-path=p --root=w").locks(&["Cargo.lock"]),
     tool(&["dnf", "yum"], "-c= --config= --installroot= --releasever= --setopt=").options("-c=f --config=f --installroot=c --setopt=c"),
     tool(&["flask"], "-A= -e= --app= --env-file=").stdin(Stdin::Queries),
     tool(&["flyway"], "- -url= -user= -password= -configFiles= -locations="),
@@ -181,7 +188,7 @@ pub(crate) const TOOLS: &[Program] = &[
     tool(&["firebase"], "-P= --project= --token= --account= --config="),
     special(&["gh"], "-R= --repo= -q= --jq= -X= --method= -F= -f= --field= --raw-field= --input= --hostname=", gh).acting(GH).before_subcommand("-R= --repo= --hostname=").subcommands(GH_ALIASES).output(Output::Settings(COMPLETION)),
     tool(&["go"], "-C=d").harmless(harmless::GO).options("- -exec=x -toolexec=x -vettool=x -o=w -coverprofile=c -cpuprofile=c -memprofile=c -blockprofile=c -mutexprofile=c \
-        -trace=c -outputdir=c -overlay=c -pkgdir=c -C=p").acting(&["install"]).builds_project().locks(&["go.sum"]),
+        -trace=c -outputdir=c -overlay=c -pkgdir=c -C=p").acting(&["env -u", "install"]).builds_project().locks(&["go.sum"]),
     tool(&["helm"], "-n= --namespace= --kube-context= --kubeconfig= --kube-apiserver= --kube-as-user= --kube-as-group= --kube-ca-file= --kube-tls-server-name= --kube-token= --registry-config= --repository-cache= --repository-config= --burst-limit= --qps=")
         .options("--kubeconfig=c --post-renderer=x --output-dir=c --registry-config=c --repository-config=c --repository-cache=c")
         .output(Output::Settings(COMPLETION)),
@@ -235,8 +242,9 @@ fn java(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 /// Subcommands that define a command, install a program, or write files.
 #[rustfmt::skip]
 const GH: &[&str] = &[
-    "alias import", "alias set", "attestation download", "codespace cp", "codespace ssh", "config set", "extension create", "extension exec",
-    "extension install", "extension upgrade", "gist clone", "release download", "repo clone", "run download",
+    "alias import", "alias set", "attestation download", "auth login", "auth logout", "auth refresh", "auth setup-git", "auth token", "codespace cp", "codespace ssh", "config set", "extension create", "extension exec",
+    "extension install", "extension upgrade", "gist clone", "gpg-key add", "release delete", "release download", "repo clone", "repo delete",
+    "run delete", "run download", "secret delete", "secret set", "ssh-key add", "variable delete", "variable set",
 ];
 const GH_ALIASES: &[Subcommand] = &[
     Subcommand::group(&["attestation", "at"], ""),
@@ -247,15 +255,37 @@ const GH_ALIASES: &[Subcommand] = &[
 /// `gh api` changes things on the server by some of its options. An expression may read the environment.
 fn gh(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     const CHANGING: [&str; 7] = ["-F", "-f", "-X", "--field", "--input", "--method", "--raw-field"];
+    const FIELDS: [&str; 4] = ["-F", "-f", "--field", "--raw-field"];
     analyzer.unknown_program(call.fields);
+    let is_graphql = call.arguments.operands.get(1).is_some_and(|second| second.text == "graphql");
+    let is_query = |value: &str| !value.to_ascii_lowercase().contains("mutation") && !value.contains("=@");
     let is_api = call.arguments.operands.first().is_some_and(|first| first.text == "api");
     for (name, value) in &call.arguments.flags {
         let value = value.as_ref().map_or("", |value| value.text.as_str());
-        let changes = is_api && CHANGING.contains(&name.as_str()) && !value.eq_ignore_ascii_case("get");
+        let asks = is_graphql && FIELDS.contains(&name.as_str()) && is_query(value);
+        let changes =
+            is_api && CHANGING.contains(&name.as_str()) && !value.eq_ignore_ascii_case("get") && !asks;
         let reads = matches!(name.as_str(), "-q" | "--jq") && value.to_ascii_lowercase().contains("env");
         if changes || reads {
             analyzer.acts_by(name, call.command);
         }
+    }
+}
+
+/// `cargo clippy -- FLAGS`: the flags are those of the compiler. Those about lints run nothing.
+fn cargo(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    analyzer.unknown_program(call.fields);
+    let Some(rest) = launchers::after(call.program, "clippy", call.fields.get(1..).unwrap_or_default())
+    else {
+        return;
+    };
+    let mut flags = rest.iter().skip_while(|word| word.text != "--").skip(1);
+    let is_lint = |word: &&Field| {
+        let flag = word.text.get(..2).unwrap_or_default();
+        !word.text.starts_with('-') || matches!(flag, "-A" | "-D" | "-F" | "-W") || word.text == "--no-deps"
+    };
+    if let Some(flag) = flags.find(|word| !is_lint(word)) {
+        analyzer.acts_by(&flag.text, call.command);
     }
 }
 

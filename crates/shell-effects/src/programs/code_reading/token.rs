@@ -79,7 +79,8 @@ fn named<'c>(
     if name.len() > 1 && name.starts_with('_') {
         return None;
     }
-    if !after.starts_with(['"', '\'']) {
+    // In awk a name and a text beside each other are joined.
+    if kind == SourceLanguage::Awk || !after.starts_with(['"', '\'']) {
         tokens.push(SourceToken::Name(name));
         return Some(name.len());
     }
