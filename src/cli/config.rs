@@ -200,7 +200,7 @@ fn without_secrets(mut tree: Spanned<Node>) -> Spanned<Node> {
     tree
 }
 
-/// Which entry of a list decides if several layers have entries: the keys of the list, and words.
+/// For a list with entries of several layers: the keys of the list, and which entry decides, in words.
 fn orders() -> impl Iterator<Item = ([&'static str; 2], &'static str)> {
     let guards = GUARD_KEYS.iter().filter(|guard| !guard.is_switch).map(|guard| {
         let words = match guard.subject {

@@ -1,4 +1,4 @@
-//! What would change in a file, as a unified diff.
+//! The change of a file, as a unified diff.
 
 use std::io;
 use std::path::Path;

@@ -128,7 +128,7 @@ impl<'a> Out<'a> {
         Out { to: Box::new(to), keeps_tags, parts: MessageParts::default(), cleaned: String::new() }
     }
 
-    /// What `write!` and `writeln!` call.
+    /// `write!` and `writeln!` call this.
     pub(super) fn write_fmt(&mut self, message: fmt::Arguments<'_>) -> io::Result<()> {
         self.parts.clear();
         fmt::Write::write_fmt(&mut self.parts, message).map_err(io::Error::other)?;

@@ -32,7 +32,7 @@ pub(super) fn refuse(error: &clap::Error, command: fn() -> clap::Command) -> Exi
     Exit::Failure
 }
 
-/// What to type instead of an unknown subcommand.
+/// The message about an unknown subcommand, with a suggestion.
 fn unknown_subcommand(typed: &str, mut command: clap::Command) -> String {
     let mut path = String::from("conclaude");
     // `conclaude audit shwo` is compared with the subcommands of `audit`.

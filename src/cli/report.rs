@@ -124,7 +124,7 @@ fn nothing(scope: &Scope<'_>) -> String {
     )
 }
 
-/// What other projects have, if this one has nothing.
+/// A hint about the data of other projects, if this one has none.
 fn elsewhere(scope: &Scope<'_>) -> String {
     let (Some(claude), false) = (scope.claude, scope.all_projects) else { return String::new() };
     let (sessions, example) = report::elsewhere(claude, scope.root);

@@ -26,7 +26,7 @@ pub(super) fn compiled(
     Some(enforced.compile(&Budget::unlimited()).map_err(anyhow::Error::from))
 }
 
-/// What must be done before everything applies.
+/// The next step, if the rules are not written yet.
 pub(super) fn not_written(project: &Path, compiled: &CompiledRules) -> Option<String> {
     let fix = "`conclaude install --enforce` writes it";
     if !EnforcedSettings::is_installed(project) {

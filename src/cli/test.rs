@@ -54,7 +54,7 @@ pub(super) struct TestRequest {
 struct CaseResult {
     name: String,
     line: usize,
-    /// What differs, line by line; nothing if it passed.
+    /// The differences, line by line. Empty if the case passed.
     difference: Vec<String>,
     took: Duration,
 }

@@ -188,7 +188,7 @@ fn no_config() -> String {
 /// Printed for a config without rules.
 const NO_RULES: &str = "no rules configured";
 
-/// What the config does, in one line per section.
+/// The content of the config, in one line per section.
 pub(super) fn contents(config: &ConclaudeConfig) -> Vec<String> {
     let sections = config.sections.iter();
     let mut lines: Vec<String> =

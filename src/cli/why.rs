@@ -137,7 +137,7 @@ fn head(out: &mut Out<'_>, record: &Value) -> io::Result<()> {
 /// The decision, in words after the event.
 fn decision(record: &Value) -> &str {
     match text(record, "decision").unwrap_or_default() {
-        // Of an agent, at an event of the main thread.
+        // The record is about an agent, at an event of the main thread.
         "unfinished" => "reported an agent that never stopped",
         decision => words::decision_in_words(decision),
     }

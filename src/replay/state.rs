@@ -65,7 +65,7 @@ pub(super) struct Walk<'a> {
     pub(super) stage: Option<(String, Stage)>,
     pub(super) judged_on_stage: u32,
     pub(super) cwd: String,
-    /// What all payloads have, for this folder and this mode of permissions.
+    /// The common fields of all payloads, for this folder and this permission mode.
     pub(super) common: Option<(String, Option<String>, Map<String, Value>)>,
     pub(super) mode: Option<String>,
     pub(super) time: Option<String>,
@@ -116,7 +116,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Where a file of the project is, without the project.
+    /// The path of a file from the project.
     pub(super) fn shown<'p>(&self, path: &'p str) -> &'p str {
         let root = self.thread.root.as_deref().unwrap_or(Path::new(&self.cwd));
         Path::new(path).strip_prefix(root).ok().and_then(Path::to_str).unwrap_or(path)

@@ -19,7 +19,7 @@ const MAX_NAME: usize = 160;
 
 /// A call that starts an agent.
 pub(super) struct CalledAgent {
-    /// What older versions do not write.
+    /// Older versions do not write these fields.
     id: Option<String>,
     meta: Meta,
     start: i64,

@@ -30,7 +30,7 @@ pub(super) struct Lanes {
     sessions: HashMap<String, usize>,
     /// By session and agent, whose id is empty for the main thread.
     lanes: HashMap<Option<usize>, HashMap<String, usize>>,
-    /// What a main thread was notified of, by session and agent.
+    /// The notifications of a main thread, by session and agent.
     notified: HashMap<(usize, String), (i64, Sign)>,
     /// The facts about agents that only main threads know.
     names: HashMap<(usize, String), Meta>,

@@ -37,7 +37,7 @@ pub(crate) struct Report {
     pub(crate) transcripts: Transcripts,
     /// Models without a price, in the config or built in.
     pub(crate) unpriced: Vec<String>,
-    /// What was left out.
+    /// The parts that were left out, in words.
     pub(crate) left_out: Vec<String>,
 }
 
@@ -323,7 +323,7 @@ pub(crate) struct Call(
 pub(crate) struct Hook {
     pub(crate) time: i64,
     pub(crate) lane: usize,
-    /// What became of it, in words.
+    /// Its fate, in words.
     pub(crate) kind: String,
     /// The event, with the tool if there is one.
     pub(crate) hook: String,

@@ -9,7 +9,7 @@ use super::model::{Lane, Report, UsageCell};
 use conclaude_core::agent::MAIN;
 use conclaude_core::prices::Tokens;
 
-/// What transcripts say without a branch.
+/// The names of rows for transcripts without a branch, and the like.
 const NO_BRANCH: &str = "(no branch)";
 const NO_TYPE: &str = "(no type)";
 const NO_PROJECT: &str = "(unknown)";

@@ -63,7 +63,7 @@ pub(super) struct Summary {
     pub(super) hooks: Vec<FailedHook>,
     last: LastMessage,
     last_message: Option<i64>,
-    /// What Claude Code said of agents in the background, and when.
+    /// Claude Code's notifications about background agents, and their times.
     pub(super) notified: Vec<(i64, String, Sign)>,
     /// Agents that it called, and agents whose messages are in this transcript.
     pub(super) called: Vec<CalledAgent>,
@@ -390,7 +390,7 @@ impl Summary {
         self.is_new && self.ended.is_some_and(is_recent)
     }
 
-    /// What its last message says, and when.
+    /// The sign in its last message, and the time.
     pub(super) fn sign(&self) -> (i64, Sign) {
         // An unreadable message has no time, and comes after the readable ones.
         let is_unread = matches!(self.last, LastMessage::HalfWritten | LastMessage::Unread);

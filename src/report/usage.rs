@@ -15,7 +15,7 @@ use conclaude_core::prices::{self, Tokens};
 pub(super) struct Answers {
     cells: BTreeMap<CellKey, u32>,
     answers: Vec<Answer>,
-    /// Where the answer of an id is, since its lines need not follow each other.
+    /// The position of the answer with an id, since its lines need not follow each other.
     known: HashMap<u64, usize>,
 }
 

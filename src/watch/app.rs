@@ -3,7 +3,7 @@
 use super::keys::Key;
 use super::rows::{RowId, TimelineRow};
 
-/// What a key asks the loop for.
+/// The action that a key requests from the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoopStep {
     GoOn,

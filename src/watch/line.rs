@@ -29,7 +29,7 @@ pub(super) struct ActivityLine {
     /// How long it took, if that is known.
     pub(super) took: Option<i64>,
     pub(super) details: Details,
-    /// What is below it: its commands.
+    /// The lines below it: its commands.
     pub(super) parts: Vec<Part>,
     /// The tool call that it is about.
     pub(super) call: Option<String>,

@@ -21,7 +21,7 @@ use conclaude_store::transcript::identity::Meta;
 pub(crate) struct Limits {
     pub(crate) sessions: usize,
     pub(crate) threads: usize,
-    /// Of one thread.
+    /// The limit for one thread.
     pub(crate) lines: usize,
     /// Of all threads, with their past calls. Beyond it, the oldest session loses them.
     pub(crate) all_lines: usize,

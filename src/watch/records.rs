@@ -71,7 +71,7 @@ fn read(record: &str) -> Value {
     serde_json::from_str(record).unwrap_or_default()
 }
 
-/// What a decision means to the user.
+/// The meaning of a decision for the user.
 fn mark_of(record: &Value) -> Mark {
     let decision = text(record, "decision");
     let warns = || list(record, "findings").chain(list(record, "commands")).any(reasons::warns);

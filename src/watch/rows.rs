@@ -38,7 +38,7 @@ pub(crate) struct TimelineRow {
     pub(crate) task: Option<String>,
     /// Tokens, cost and the like, the most important first. They are shown if there is room.
     pub(crate) figures: Vec<String>,
-    /// What is shown at the end of the row: a duration, a date.
+    /// The text at the end of the row: a duration, a date.
     pub(crate) right: String,
     /// When it came. Following selects the newest.
     pub(crate) came: Option<Timestamp>,
@@ -274,7 +274,7 @@ fn last_sign(session: &WatchedSession, thread: &AgentThread) -> Timestamp {
     agents.filter(is_called).map(AgentThread::last).chain([thread.last()]).max().unwrap_or_default()
 }
 
-/// What the user must answer before the thread continues.
+/// The question that the user must answer before the thread continues.
 fn wait_of(thread: &AgentThread) -> Option<ThreadState> {
     let open = thread.open.last();
     let asked = thread.asked.as_ref().filter(|asked| open.is_some() || !asked.needs_call);
@@ -301,7 +301,7 @@ fn progress(name: &str, step: Option<&StepState>) -> String {
     }
 }
 
-/// What was not read of the transcripts; the details say more.
+/// The number of unread parts of the transcripts; the details say more.
 fn unread_row(session: &WatchedSession) -> Option<TimelineRow> {
     let UnreadParts { lines, problems, skipped } = &session.unread;
     let mut texts = Vec::new();

@@ -74,7 +74,7 @@ struct ProjectSource<'a> {
     reader: Reader<'a>,
 }
 
-/// Where the session of a transcript was started.
+/// The folder in which the session of a transcript was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum SessionOrigin {
     /// In the project with this index.

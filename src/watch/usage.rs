@@ -45,7 +45,7 @@ pub(super) struct UsageTotals {
 
 impl ThreadUsage {
     pub(super) fn take(&mut self, entry: &TranscriptEntry<'_>) {
-        // What cannot be read is counted by `report`.
+        // `report` counts the lines that cannot be read.
         let Ok(Some(AnswerUsage { answer, model, tokens, advisors, .. })) = entry.usage() else { return };
         self.model = Some(model.to_owned());
         self.context = tokens.all();

@@ -20,7 +20,7 @@ pub(crate) struct View<'a> {
     pub(crate) rows: &'a [TimelineRow],
     pub(crate) clock: &'a Clock,
     pub(crate) project: &'a str,
-    /// What is being read, or could not be.
+    /// A notice about parts that are being read, or could not be read.
     pub(crate) notice: Option<&'a str>,
     /// Advice if there is nothing to show.
     pub(crate) empty: &'a [String],
@@ -358,7 +358,7 @@ fn wrapped(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// Where the first line ends, in bytes.
+/// The end of the first line, in bytes.
 fn break_at(text: &str, room: usize) -> usize {
     let (mut used, mut space) = (0, None);
     for (at, c) in text.char_indices() {

@@ -20,6 +20,7 @@ pub(crate) mod expansion;
 pub(crate) mod exports;
 pub(crate) mod field;
 pub(crate) mod input_variables;
+mod nested_runs;
 pub(crate) mod open_files;
 pub(crate) mod parameters;
 pub(crate) mod program_words;

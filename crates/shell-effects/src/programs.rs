@@ -23,6 +23,7 @@ pub(crate) mod inline_calls;
 pub(crate) mod interpreters;
 pub(crate) mod languages;
 pub(crate) mod launchers;
+mod makefiles;
 pub(crate) mod name_printers;
 pub(crate) mod network;
 pub(crate) mod own_programs;

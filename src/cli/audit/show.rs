@@ -116,7 +116,7 @@ fn print(
         writeln!(out, "        {}", on_one_line(reason))?;
     }
     let mut findings = record.objects("findings");
-    // What matters comes first: a denial before a question.
+    // The most important findings come first: a denial before a question.
     findings.sort_by_key(|finding| reasons::rank_by(&text(finding, "verdict")));
     for finding in findings {
         let (code, phase, what) = (text(&finding, "code"), text(&finding, "phase"), text(&finding, "what"));

@@ -278,7 +278,7 @@ impl DesProject {
     }
 }
 
-/// Who works on a step, as far as that is known.
+/// The agent that works on a step, as far as known.
 #[derive(Default)]
 struct AgentAtWork {
     agent: Option<String>,

@@ -48,7 +48,7 @@ struct RecordedPhase {
 
 struct Proof {
     command: Command,
-    /// As it is recorded.
+    /// In the form of a record.
     line: String,
     /// The programs that it starts, as they are written.
     programs: Vec<String>,

@@ -53,7 +53,7 @@ pub(super) fn programs(installation: &Installation) -> Vec<Check> {
 
 /// A missing program of a command.
 struct MissingProgram {
-    /// What is missing, in words that follow the command's name.
+    /// The missing program, in words that follow the command's name.
     what: String,
     fix: String,
 }
@@ -247,7 +247,7 @@ struct Launcher {
     subcommand: Option<&'static str>,
     /// Options that may come before the program. With another one it is unclear which program that is, or a download is intended.
     options: &'static [&'static str],
-    /// Where packages of the project have their programs.
+    /// The folder in which packages of the project have their programs.
     programs: &'static str,
     /// A folder that must exist. Without it, the programs are elsewhere, or the call creates it.
     needed: Option<&'static str>,

@@ -189,7 +189,7 @@ fn unneeded(installation: &Installation) -> Vec<&'static str> {
         .collect()
 }
 
-/// What npm puts on the PATH.
+/// npm puts this launcher on the PATH.
 const LAUNCHER: &str = "conclaude.js";
 
 /// Whether the command lines start a program, and whether it is this one.

@@ -19,7 +19,7 @@ pub(super) struct PossibleEvents {
 }
 
 impl PossibleEvents {
-    /// What is possible at all events, or at one, which may have the client's name or ours.
+    /// The possibilities at all events, or at one event, with the client's name for it or ours.
     pub(super) fn of(client: &'static Dialect, name: Option<&str>) -> anyhow::Result<PossibleEvents> {
         let all = PossibleEvents {
             client,

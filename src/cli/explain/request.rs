@@ -69,7 +69,7 @@ pub(in crate::cli) struct ExplainEvent {
     pub(in crate::cli) changed: Option<Vec<String>>,
     /// Whether the event is a sample, and did not happen.
     pub(in crate::cli) is_sample: bool,
-    /// What was assumed.
+    /// Assumptions about the event.
     pub(in crate::cli) notes: Vec<String>,
 }
 

@@ -179,7 +179,7 @@ fn print_group(out: &mut Out<'_>, group: &[RuleLine<'_>]) -> io::Result<()> {
     }
 }
 
-/// Where neighbouring rules of one file are written.
+/// The positions of neighbouring rules in one file.
 fn positions(first: &Rule, last: &Rule) -> String {
     let file = first.file.as_deref().unwrap_or_default();
     match (first.line, last.line) {

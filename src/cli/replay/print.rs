@@ -282,7 +282,7 @@ fn untrusted(replayed: &ReplaySummary<'_>) -> Vec<String> {
     replayed.untrusted.iter().map(of).collect()
 }
 
-/// What a replay cannot know, with numbers and reasons.
+/// The limits of a replay, with numbers and reasons.
 pub(super) fn notes(replayed: &ReplaySummary<'_>) -> Vec<String> {
     let mut found = untrusted(replayed);
     found.extend(elsewhere(replayed));
@@ -376,7 +376,7 @@ fn gates(replayed: &ReplaySummary<'_>) -> Vec<String> {
         .collect()
 }
 
-/// What is compared with the disk.
+/// The facts that are looked up on the disk.
 fn of_disk(replayed: &ReplaySummary<'_>) -> Vec<&'static str> {
     let rules = &replayed.replayer.rules;
     let has = |key: &str| rules.iter().any(|rule| rule.key == key);

@@ -35,7 +35,7 @@ const NAMES: [&str; 5] = [
 
 pub(super) struct EventPlan {
     pub(super) event: EventKind,
-    /// What commands read.
+    /// The input of commands.
     pub(super) payload: Vec<u8>,
     pub(super) commands: Vec<PlannedCommand>,
     pub(super) warnings: Vec<String>,

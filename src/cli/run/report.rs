@@ -143,7 +143,7 @@ impl RunReport {
 
     fn output(&mut self, stream: &CapturedOutput) -> io::Result<()> {
         match stream.printable() {
-            // As the command itself prints it: a log or another program may read it.
+            // Unchanged, because a log or another program may read it.
             Some(text) => writeln!(self.out, "{}", ExactText(&indent(&text, "  "))),
             None => Ok(()),
         }

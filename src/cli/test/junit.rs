@@ -45,7 +45,7 @@ pub(super) fn of(suites: &[Suite], broken: &[(PathBuf, String)]) -> String {
     xml + "</testsuites>\n"
 }
 
-/// What was expected and what happened, in one line: many CIs show nothing else.
+/// The expectation and the result, in one line: many CIs show nothing else.
 fn in_short(difference: &[String]) -> String {
     let first = |sign: char| difference.iter().find_map(|line| line.strip_prefix(sign)).map(str::trim);
     match (first('-'), first('+')) {

@@ -47,7 +47,7 @@ pub(super) struct ActualAnswer {
     pub(super) reason: String,
     pub(super) runs: Vec<String>,
     pub(super) context: String,
-    /// What the user is shown, here or later.
+    /// The message for the user, here or later.
     pub(super) shown: String,
     /// Results for commands that do not run.
     pub(super) unused: Vec<String>,
@@ -169,7 +169,7 @@ fn outcome(event: EventKind, answered: &RehearsedAnswer, json: &Value) -> Answer
     }
 }
 
-/// What differs, as lines of a diff; empty if nothing does.
+/// The differences, as lines of a diff. Empty if there are none.
 pub(super) fn difference(case: &Case, actual: &ActualAnswer) -> Vec<String> {
     let expect = &case.expect;
     let mut found = Vec::new();
@@ -248,7 +248,7 @@ fn lines(sign: char, key: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// What is expected and cannot happen at this event, whatever the config says.
+/// Expectations that this event can never meet, whatever the config says.
 pub(super) fn impossible(case: &Case) -> Vec<String> {
     let event = case.event.0;
     let blocking = event.blocking();

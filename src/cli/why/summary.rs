@@ -83,7 +83,7 @@ pub(in crate::cli) fn title(record: &Value) -> String {
     if about.is_empty() { title } else { format!("{title} ({})", about.join(", ")) }
 }
 
-/// What matters comes first: blocks, then questions, warnings and passes.
+/// The order of importance: blocks, then questions, warnings and passes.
 fn reason_lines(record: &Value) -> Vec<SummaryLine> {
     let mut found: Vec<(u8, Vec<SummaryLine>)> = Vec::new();
     for finding in list(record, "findings") {

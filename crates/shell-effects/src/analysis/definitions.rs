@@ -2,6 +2,9 @@
 
 use std::rc::Rc;
 
+use crate::analysis::analyzer::Analyzer;
+use crate::analysis::field::Field;
+use crate::analysis::stream::Stream;
 use crate::analysis::variables::Alternatives;
 use crate::syntax::tree::Command;
 
@@ -115,4 +118,52 @@ impl<T: Clone + PartialEq> Definitions<T> {
         let is_open = |mine: &Definition<T>| !mine.is_certain || other.get(&mine.name).is_some();
         other.0.iter().all(has) && self.0.iter().all(is_open)
     }
+}
+
+impl Analyzer<'_> {
+    /// Replaces an alias by its text. It is not replaced again inside that.
+    pub(super) fn alias(&mut self, name: &str, text: &str, fields: &[Field]) {
+        if !self.work(64 * (self.state.aliases.len() + 1) + 8 * text.len()) {
+            return;
+        }
+        // The body of a here-document is not part of the alias. It comes after the command.
+        if text.contains("<<") {
+            return self.doubt_script(name);
+        }
+        // After an alias without words, the next word may be an assignment.
+        let quoted = |field: &Field| match field.text.split_once('=') {
+            Some((name, value)) if field.is_literal() && is_identifier(name) => {
+                format!("{name}={}", crate::quoted(value))
+            }
+            _ => field.as_word(),
+        };
+        let mut rest: Vec<String> = fields.iter().skip(1).map(quoted).collect();
+        // If the alias ends with a blank, the next word is replaced too.
+        let mut ends_blank = text.ends_with([' ', '\t']);
+        for (word, field) in rest.iter_mut().zip(fields.iter().skip(1)) {
+            if !ends_blank {
+                break;
+            }
+            let Some(alias) = self.state.aliases.get(&field.text) else { break };
+            let [text] = alias.bodies.as_slice() else { return self.doubt_script(name) };
+            ends_blank = text.ends_with([' ', '\t']);
+            word.clone_from(text);
+        }
+        self.restoring(
+            |analyzer| &mut analyzer.state.aliases,
+            |analyzer| {
+                analyzer.state.aliases.remove(name);
+                // A backslash at its end escapes the next character.
+                let separator = if rest.is_empty() { "\n" } else { " " };
+                analyzer.script_text(&format!("{text}{separator}{}", rest.join(" ")));
+            },
+        );
+        self.streams.output = Stream::Nothing;
+    }
+}
+
+fn is_identifier(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|first: char| first.is_ascii_digit())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }

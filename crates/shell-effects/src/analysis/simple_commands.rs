@@ -353,46 +353,6 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Replaces an alias by its text. It is not replaced again inside that.
-    fn alias(&mut self, name: &str, text: &str, fields: &[Field]) {
-        if !self.work(64 * (self.state.aliases.len() + 1) + 8 * text.len()) {
-            return;
-        }
-        // The body of a here-document is not part of the alias. It comes after the command.
-        if text.contains("<<") {
-            return self.doubt_script(name);
-        }
-        // After an alias without words, the next word may be an assignment.
-        let quoted = |field: &Field| match field.text.split_once('=') {
-            Some((name, value)) if field.is_literal() && is_identifier(name) => {
-                format!("{name}={}", crate::quoted(value))
-            }
-            _ => field.as_word(),
-        };
-        let mut rest: Vec<String> = fields.iter().skip(1).map(quoted).collect();
-        // If the alias ends with a blank, the next word is replaced too.
-        let mut ends_blank = text.ends_with([' ', '\t']);
-        for (word, field) in rest.iter_mut().zip(fields.iter().skip(1)) {
-            if !ends_blank {
-                break;
-            }
-            let Some(alias) = self.state.aliases.get(&field.text) else { break };
-            let [text] = alias.bodies.as_slice() else { return self.doubt_script(name) };
-            ends_blank = text.ends_with([' ', '\t']);
-            word.clone_from(text);
-        }
-        self.restoring(
-            |analyzer| &mut analyzer.state.aliases,
-            |analyzer| {
-                analyzer.state.aliases.remove(name);
-                // A backslash at its end escapes the next character.
-                let separator = if rest.is_empty() { "\n" } else { " " };
-                analyzer.script_text(&format!("{text}{separator}{}", rest.join(" ")));
-            },
-        );
-        self.streams.output = Stream::Nothing;
-    }
-
     /// A rule that allows the program must name such a subcommand, or such an option of a subcommand.
     fn acting_subcommands(&mut self, program: &Program, words: &[Field], command: usize) {
         for acting in program.acting_subcommands.iter().copied().chain(program.launching()) {
@@ -523,10 +483,4 @@ impl Analyzer<'_> {
 /// Whether a path stays below the current directory.
 fn is_below(path: &str) -> bool {
     !path.starts_with(['/', '~']) && path.split('/').all(|part| part != "..")
-}
-
-fn is_identifier(name: &str) -> bool {
-    !name.is_empty()
-        && !name.starts_with(|first: char| first.is_ascii_digit())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }

@@ -68,7 +68,7 @@ impl Collector {
     }
 }
 
-/// What is sent, and how.
+/// The records to send, and how to send them.
 pub(super) struct OtlpExport<'a> {
     pub(super) collector: &'a Collector,
     pub(super) filter: &'a FilterArgs,
