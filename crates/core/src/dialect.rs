@@ -257,7 +257,7 @@ impl HookCall {
         HookCall { client: None, event, directory: None, warning: None }
     }
 
-    /// The client of a payload of which only a part can be read.
+    /// The client of a payload, if only a part of the payload can be read.
     #[must_use]
     pub fn client_of(&self, input: &[u8]) -> &'static Dialect {
         match self.client {

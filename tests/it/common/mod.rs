@@ -99,7 +99,7 @@ impl Test {
         self.payload("hook_event_name", name)
     }
 
-    /// Adds an argument behind the event.
+    /// Adds an argument after the event.
     pub(crate) fn flag(mut self, flag: &str) -> Self {
         self.flags.push(flag.to_owned());
         self
