@@ -454,3 +454,33 @@ fn a_program_that_only_the_agents_path_finds_is_recorded_and_said() {
     );
     assert!(!evidence["hook_path"].as_str().unwrap().contains("fake"), "{evidence}");
 }
+
+/// A launcher finds `test` on the `PATH`, and `env` the interpreter of a script.
+#[cfg(unix)]
+#[test]
+fn another_interpreter_or_a_builtin_behind_a_launcher_is_recorded_too() {
+    let mode = |path: std::path::PathBuf| {
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    };
+    for (command, fake) in [("timeout 5 test -s greeting", "test"), ("prettier greeting", "nodejs")] {
+        let test = Test::stop().config(&CONFIG.replace("grep -q hello greeting", command));
+        let test = test
+            .file("bin/prettier", "#!/usr/bin/env nodejs\n")
+            .file(&format!("fake/{fake}"), "#!/bin/sh\nexit 1\n");
+        let root = test.root();
+        mode(root.join("bin/prettier"));
+        mode(root.join("fake").join(fake));
+        ok(&test, &["new", STEP, "--project-id", "greeting"]);
+        let path = format!("{}:{}", root.join("bin").display(), std::env::var("PATH").unwrap());
+        let test = test.env("PATH", &path).call_agent(MARKERS).run().again().agent_files(MARKERS);
+        let mut run = conclaude_in(&root);
+        let path = format!("{}:{path}", root.join("fake").display());
+        run.args(["des", "run", "01", "RED"]).env("HOME", root.join(".home")).env("PATH", path);
+        let output = run.output().unwrap();
+        let program = phase(&test, "RED")["evidence"]["program"].as_str().map(str::to_owned);
+        assert!(
+            program.is_some_and(|program| program.ends_with(&format!("fake/{fake}"))),
+            "{command}: {output:?}"
+        );
+    }
+}

@@ -262,8 +262,9 @@ fn a_record_that_was_changed_or_is_something_else_is_refused() {
 
 #[test]
 fn the_permission_request_of_a_permitted_call_is_let_through_with_it() {
-    let config =
-        format!("{GIT}permissionRequest: {{allow: [\"Bash(git push *)\"], deny: [\"Bash(git tag *)\"]}}\n");
+    let config = format!(
+        "{GIT}permissionRequest: {{allow: [\"Bash(git push --force*)\"], deny: [\"Bash(git tag *)\"]}}\n"
+    );
     let test = expect(Test::bash(&config, "git push --force"), "deny");
     allow(&test.root(), "1");
     let test = expect(test, "free");

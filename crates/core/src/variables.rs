@@ -29,7 +29,7 @@ pub const OTHERS: [(&str, &str); 26] = [
         "set in shells of Claude Code: `conclaude allow` refuses to run there",
     ),
     (
-        "COPILOT_CLI, QWEN_CODE_SESSION_ID, GEMINI_SESSION_ID, CODEX_SANDBOX",
+        "COPILOT_CLI, QWEN_CODE, QWEN_CODE_SESSION_ID, GEMINI_CLI, GEMINI_SESSION_ID, CODEX_SANDBOX, CODEX_THREAD_ID",
         "the same for shells of other clients",
     ),
     ("CODEX_HOME", "where your own settings of Codex are"),

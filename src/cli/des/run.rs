@@ -1,6 +1,7 @@
 //! `des run`: runs a command, and records the phase from its exit code.
 
 use std::ffi::{OsStr, OsString};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -18,7 +19,7 @@ use conclaude_core::exit::Exit;
 use conclaude_core::text::clean_line;
 use conclaude_os::{environment, files};
 use conclaude_store::audit::{OUTPUT_LIMITS, Trail};
-use shell_effects::{is_builtin, quoted_if_needed};
+use shell_effects::quoted_if_needed;
 
 #[derive(clap::Args)]
 pub(crate) struct RunArgs {
@@ -253,7 +254,11 @@ fn add_path(
     }
     let shown =
         |path: Option<PathBuf>| path.map_or("no program".to_owned(), |path| path.display().to_string());
-    for program in programs.iter().filter(|program| !program.contains('/') && !is_builtin(program)) {
+    let interpreters = programs.iter().filter_map(|program| interpreter(OsStr::new(&hook_path), program));
+    let by_name = programs.iter().filter(|program| !program.contains('/')).cloned();
+    // A launcher finds `test` on the `PATH`, although a shell has its own.
+    for program in by_name.chain(interpreters) {
+        let program = program.as_str();
         let (here, in_hook) =
             (files::program_on(&path, program), files::program_on(OsStr::new(&hook_path), program));
         if here == in_hook {
@@ -274,6 +279,18 @@ fn add_path(
     fields.insert("path".to_owned(), path.to_string_lossy().into());
     fields.insert("hook_path".to_owned(), hook_path.into());
     Ok(())
+}
+
+/// The program that a script of this name asks `env` for: `npm` starts with `#!/usr/bin/env node`.
+fn interpreter(path: &OsStr, program: &str) -> Option<String> {
+    const MAX_LINE: u64 = 256;
+    let mut start = Vec::new();
+    let script = std::fs::File::open(files::program_on(path, program)?).ok()?;
+    script.take(MAX_LINE).read_to_end(&mut start).ok()?;
+    let line = String::from_utf8_lossy(&start);
+    let mut words = line.lines().next()?.strip_prefix("#!")?.split_whitespace();
+    let is_env = words.next()?.ends_with("/env");
+    words.find(|word| is_env && !word.starts_with('-') && !word.contains('=')).map(str::to_owned)
 }
 
 fn evidence_of(

@@ -106,3 +106,41 @@ fn a_permission_is_answered_where_the_client_asks_for_one() {
     }
     assert_snapshot!(shown.join("\n"));
 }
+
+/// Codex types into a running program without an event (`write_stdin`).
+#[test]
+fn what_waits_for_commands_is_denied_where_typing_is_unseen() {
+    let answers = |client: &str, command: &str| {
+        let test = Test::event("PreToolUse").config("preToolUse: {unreadableFiles: [.env]}");
+        let mut payload = capture(client, "PreToolUse.json", &test);
+        payload["tool_name"] = "Bash".into();
+        payload["tool_input"] = json!({ "command": command });
+        call(client, "PreToolUse", test, &payload).stdout.contains("\"deny\"")
+    };
+    for command in [
+        "bash",
+        "python3 -i x.py",
+        "cat | sh",
+        "eval \"$(cat)\"",
+        "vim a",
+        "less a",
+        "man ls",
+        "psql -d x",
+        "sqlite3 a",
+        "sed -f - a",
+    ] {
+        assert!(answers("codex", command), "{command}");
+    }
+    for command in [
+        "bash x.sh",
+        "echo ls | bash",
+        "cat a | less",
+        "vim --version",
+        "psql -d x -c 'select 1'",
+        "sqlite3 a .tables",
+        "sed -f s a",
+        "echo p | sed -f - a",
+    ] {
+        assert!(!answers("codex", command), "{command}");
+    }
+}

@@ -211,6 +211,37 @@ fn a_program_inside_the_project_does_not_switch_the_users_guards_off() {
     test.file(".claude/settings.json", settings.replace("[BIN]", program.to_str().unwrap())).run().status(2);
 }
 
+/// A repository may hold a link with our name, and settings in one of its folders.
+#[cfg(unix)]
+#[test]
+fn a_link_or_a_program_above_the_project_does_not_switch_the_users_guards_off() {
+    use std::os::unix::fs::symlink;
+    let registers =
+        |program: &str| registered(&format!(r#"{{"hooks": [{OURS}]}}"#)).replace("[BIN]", program);
+    let test = read_beside("{}");
+    symlink("/bin/true", test.root().join("conclaude")).unwrap();
+    test.file(".claude/settings.json", registers("./conclaude")).run().status(2);
+
+    let test = read_beside("{}");
+    symlink("/bin/true", test.root().join("other")).unwrap();
+    let outside = test.root().with_extension("outside");
+    std::fs::create_dir_all(&outside).unwrap();
+    symlink(test.root().join("other"), outside.join("conclaude")).unwrap();
+    let program = outside.join("conclaude").display().to_string();
+    test.file(".claude/settings.json", registers(&program)).run().status(2);
+    std::fs::remove_dir_all(&outside).unwrap();
+
+    let test = read_beside("{}").file(".git/HEAD", "").file("bin/conclaude", "#!/bin/sh\n");
+    let program = test.root().join("bin/conclaude");
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let folder = test.root().join("sub");
+    let test = test
+        .file("sub/.conclaude.yaml", GUARD)
+        .file("sub/.claude/settings.json", registers("../bin/conclaude"));
+    let project = folder.display().to_string();
+    test.env("CLAUDE_PROJECT_DIR", &project).payload("cwd", project).run().status(2);
+}
+
 #[test]
 fn settings_that_only_the_client_knows_are_believed_once_it_has_called_the_project() {
     let settings = registered(&format!(r#"{{"hooks": [{OURS}]}}"#)).replacen('{', r#"{"theme": "dark", "#, 1);

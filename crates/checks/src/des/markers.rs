@@ -229,6 +229,7 @@ mod tests {
             "<!--&nbsp;DES-VALIDATION: required -->",
             "<!-- DES%2DVALIDATION: required -->",
             "<!-- DES\\u002dVALIDATION: required -->",
+            "<!-- \u{1b}[1mDES-VALIDATION: required -->",
         ] {
             let findings = Markers::of(prompt).findings();
             assert!(findings.iter().any(|f| f.code == Code::MarkerInvalid), "{prompt}: {findings:?}");

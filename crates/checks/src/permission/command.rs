@@ -115,9 +115,9 @@ pub(super) fn allowed(
 
 /// Whether a command is what another one runs with more arguments, and the rule for that names its program: `xargs grep x`.
 fn is_given_more(pattern: Option<&CommandPattern>, outer: &SimpleCommand, command: &SimpleCommand) -> bool {
-    let names_program = || pattern.is_some_and(|pattern| pattern.names(command.program()));
-    let known = command.words.split_last().map(|(_, known)| known);
-    outer.program() == "xargs" && known.is_some_and(|known| ends_with(outer, known)) && names_program()
+    let Some((_, known)) = command.words.split_last() else { return false };
+    let names = |program: &String| pattern.is_some_and(|pattern| pattern.names(program));
+    outer.program() == "xargs" && known.first().is_some_and(names) && ends_with(outer, known)
 }
 
 /// Whether a command is part of the words of another one, which is compared as a whole.

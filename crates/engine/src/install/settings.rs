@@ -18,7 +18,8 @@ pub use edit::{install, keep_only, uninstall};
 pub(super) use program_search::MAX_LEVELS;
 pub use program_search::ProgramSearch;
 pub use read::{
-    EntryPosition, Refusal, Registration, STEERING, SWITCH, Settings, positions, read, read_of, value_of,
+    AUTHORITIES, EntryPosition, Refusal, Registration, STEERING, SWITCH, Settings, positions, read, read_of,
+    value_of,
 };
 pub use user_hooks::{UserHook, user_hooks, without};
 

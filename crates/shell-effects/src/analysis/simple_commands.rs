@@ -335,11 +335,45 @@ impl Analyzer<'_> {
 
     /// A database client runs its standard input like its arguments.
     fn takes_input(&mut self, command: usize) {
+        if matches!(self.scope.input, Stream::Inherited) {
+            return self.awaits_commands(command);
+        }
         let Stream::Text(printed) = &self.scope.input else { return };
         let Some(command) = self.script.commands.get_mut(command) else { return };
         let stdin = command.entry.map_or(Stdin::Data, |program| program.stdin);
         if matches!(stdin, Stdin::Sql { .. } | Stdin::Queries) {
             command.input = Some(printed.text.text.clone());
+        }
+    }
+
+    /// A program that runs what is typed into it: an editor, a pager, a database client without a statement.
+    fn awaits_commands(&mut self, command: usize) {
+        const ENOUGH: [&str; 12] = [
+            "-?",
+            "-V",
+            "-c",
+            "-cmd",
+            "-e",
+            "-f",
+            "-l",
+            "--command",
+            "--execute",
+            "--file",
+            "--help",
+            "--list",
+        ];
+        let Some(command) = self.script.commands.get(command) else { return };
+        let Some(program) = command.entry else { return };
+        let is_statement = |word: &String| {
+            word.starts_with(['.', '\\'])
+                || word.contains(char::is_whitespace)
+                || ENOUGH.contains(&word.as_str())
+                || word.starts_with("--command=")
+                || word.starts_with("--version")
+        };
+        let is_client = matches!(program.stdin, Stdin::Sql { .. });
+        if program.takes_commands || is_client && !command.words.iter().skip(1).any(is_statement) {
+            self.script.awaiting_code.push(command.program().to_owned());
         }
     }
 

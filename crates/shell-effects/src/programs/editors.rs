@@ -21,9 +21,9 @@ const VI: &[&str] = &[
 #[rustfmt::skip]
 pub(crate) const EDITORS: &[Program] = &[
     special(&["code", "helix", "hx", "micro", "nano", "pico", "subl"], "", edit),
-    special(VI, SILENT_VI, edit).editor(Editor::Vi).harmless(harmless::VI).start_up(VIMRC),
+    special(VI, SILENT_VI, edit).editor(Editor::Vi).takes_commands().harmless(harmless::VI).start_up(VIMRC),
     special(&["ed", "red"], "-p= --prompt=", edit).editor(Editor::Ed).stdin(Stdin::Code),
-    special(&["emacs", "emacsclient"], "-l=r -f= -d= -u= --load=r --script=r --eval=e --execute=e --funcall= --directory= -e=e -s= --socket-name=", edit).harmless(harmless::EMACS),
+    special(&["emacs", "emacsclient"], "-l=r -f= -d= -u= --load=r --script=r --eval=e --execute=e --funcall= --directory= -e=e -s= --socket-name=", edit).takes_commands().harmless(harmless::EMACS),
     special(&["ex"], SILENT_VI, edit).editor(Editor::Vi).stdin(Stdin::Code).start_up(VIMRC),
     each(&["sudoedit", "visudo"], "", Access::Write, 0),
 ];

@@ -34,7 +34,7 @@ const ACTING: &[&str] = &[
     "apply --apply", "bugreport -o=", "bundle create", "cat-file --filters", "cat-file --textconv", "citool", "credential", "cvsserver", "daemon",
     "diagnose -o=", "difftool", "difftool--helper", "fast-import", "gui", "help --web", "help -w", "hook", "http-backend", "instaweb",
     "maintenance register", "maintenance start", "maintenance stop", "maintenance unregister", "merge-file", "merge-index", "merge-one-file",
-    "mergetool", "p4", "push --delete", "push --force", "push --force-with-lease", "push --mirror", "push --prune", "push -d", "push -f",
+    "mergetool", "p4", "push --delete", "push --force", "push --mirror", "push --prune", "push -d", "push -f",
     "reflog delete", "reflog drop", "reflog expire", "remote-ext", "remote-fd", "shell", "stash clear", "stash drop", "svn", "web--browse",
     "worktree remove",
 ];

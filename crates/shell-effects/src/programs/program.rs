@@ -61,6 +61,8 @@ pub struct Program {
     /// For rules that allow it: the options that neither run, load nor write anything. If it has such a list, any other option must
     /// be named.
     pub(crate) harmless: Flags,
+    /// Whether it runs commands that the user types while it shows something.
+    pub(crate) takes_commands: bool,
 }
 
 impl PartialEq for Program {
@@ -189,6 +191,7 @@ impl Program {
             builds_project: false,
             operands: OperandKind::Subcommand,
             harmless: "",
+            takes_commands: false,
         }
     }
 
@@ -325,6 +328,11 @@ impl Program {
 
     pub(crate) const fn harmless(mut self, options: Flags) -> Program {
         self.harmless = options;
+        self
+    }
+
+    pub(crate) const fn takes_commands(mut self) -> Program {
+        self.takes_commands = true;
         self
     }
 

@@ -2,11 +2,12 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::code::is_wholly_unknown;
+use crate::analysis::code::{Language, is_wholly_unknown};
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
 use crate::programs::arguments::Call;
 use crate::programs::files::keeps_copy;
+use crate::programs::interpreters::is_input;
 
 pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
@@ -36,7 +37,11 @@ pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let scripts: Vec<Field> = scripts.into_iter().map(unmatched).collect();
     script(analyzer, &stream::joined(&scripts, "\n"), call.command);
     for file in arguments.values(&["-f", "--file"]) {
-        let content = if file.text == "-" { analyzer.input().clone() } else { analyzer.content(file) };
+        let is_input = file.text == "-" || is_input(file);
+        let content = if is_input { analyzer.input().clone() } else { analyzer.content(file) };
+        if is_input && matches!(content, Stream::Inherited) {
+            analyzer.code_from_input("sed", Language::Other);
+        }
         match content {
             Stream::Text(printed) => script(analyzer, &printed.text, call.command),
             Stream::Unknown | Stream::Files(_) | Stream::HashLines => analyzer.doubt_script("sed"),

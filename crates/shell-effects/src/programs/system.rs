@@ -41,7 +41,7 @@ pub(crate) const SYSTEM: &[Program] = &[
         "whereis", "yes",
     ], ""),
     special(&["run-parts"], "-a= -u= --arg= --umask= --regex=", run_parts),
-    special(&["man"], "-C=f -L= -m= -M= -S= -s= -e= -P=x -r= -E= -p= -k? -K? -R= --pager=x --config-file=f --locale= --manpath= --sections= --encoding= -H?x --html?x", manual).harmless(harmless::MAN),
+    special(&["man"], "-C=f -L= -m= -M= -S= -s= -e= -P=x -r= -E= -p= -k? -K? -R= --pager=x --config-file=f --locale= --manpath= --sections= --encoding= -H?x --html?x", manual).takes_commands().harmless(harmless::MAN),
     reads(&["blkid"], "-c= -L= -n= -o= -s= -t= -U= -u= --output= --match-tag= --label= --uuid="),
     reads(&["smartctl"], "-d= -T= -b= -r= -n= -q= -t= -l= --device= --badsum= --report= --nocheck= --log="),
     special(&["fdisk", "sfdisk", "wipefs"], "", partitions),

@@ -193,7 +193,7 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["svn"]).options("--config-option=c --config-dir=c --diff-cmd=x --diff3-cmd=x --editor-cmd=x"),
     Program::new(&["py.test", "pytest"]).options("--junitxml=c --junit-xml=c --basetemp=c --log-file=c --resultlog=c --debug?c -c=c --config-file=c -o=c \
         --override-ini=c --pdbcls=c --cov-report= -p= -k= -m= -n= -W= -r=").harmless(harmless::PYTEST),
-    Program::new(&["tsc"]).options("--outDir=c --outFile=c --declarationDir=c --tsBuildInfoFile=c --generateTrace=c --generateCpuProfile=c").builds_project().harmless(harmless::TSC),
+    Program::new(&["tsc"]).options("--outDir=w --outFile=w --declarationDir=w --tsBuildInfoFile=w --generateTrace=c --generateCpuProfile=c").builds_project().harmless(harmless::TSC),
     Program::new(&["mypy"]).options("--python-executable=x --cache-dir=c --junit-xml=c --html-report=c --txt-report=c --xml-report=c --install-types!").harmless(harmless::MYPY),
     Program::new(&["pylint"]).options("--init-hook=c --load-plugins=c --output=c").harmless(harmless::PYLINT),
     Program::new(&["jest"]).builds_project().harmless(harmless::JEST),

@@ -96,19 +96,32 @@ fn false_opening(before: &str, is_first: bool, rest: &str) -> Option<FalseOpenin
     Some(FalseOpening { written: written.to_owned(), key })
 }
 
-/// The text with the escapes of HTML, of URLs and of JSON replaced, which the gates do not decode. `None` if it has none.
+/// The text with the escapes of HTML, of URLs, of JSON and of terminals replaced, which the gates do not decode. `None` if it has none.
 pub(super) fn without_escapes(prompt: &str) -> Option<String> {
     let mut text = String::new();
     let mut rest = prompt;
-    while let Some(at) = rest.find(['&', '%', '\\']) {
+    while let Some(at) = rest.find(['&', '%', '\\', ESCAPE]) {
         let (before, escape) = rest.split_at(at);
         text.push_str(before);
+        if let Some(length) = control_sequence(escape) {
+            rest = escape.get(length..).unwrap_or_default();
+            continue;
+        }
         let (c, length) = escaped(escape).unwrap_or_else(|| (escape.chars().next().unwrap_or_default(), 1));
         text.push(c);
         rest = escape.get(length..).unwrap_or_default();
     }
     text.push_str(rest);
     if text == prompt { None } else { Some(text) }
+}
+
+const ESCAPE: char = '\u{1b}';
+
+/// The length of a control sequence of a terminal at the start of a text, such as one that sets a color.
+fn control_sequence(text: &str) -> Option<usize> {
+    let parameters = text.strip_prefix(ESCAPE)?;
+    let end = parameters.strip_prefix('[').and_then(|rest| rest.find(|c| matches!(c, '@'..='~')));
+    Some(end.map_or(1, |end| "\u{1b}[".len() + end + 1))
 }
 
 /// The character that an escape at the start of a text stands for, and the length of the escape.
@@ -199,13 +212,21 @@ fn without_separator(line: &str) -> Option<NearMiss> {
 
 /// The key that was probably meant, if any.
 fn key_of(written: &str) -> Option<&'static str> {
-    let written = folded(written);
-    let name = written.strip_prefix("DES")?;
-    KEYS.into_iter().find(|key| {
-        let key = folded(key);
-        // Short names have neighbours that mean something else.
-        name == key || (key.len() > 6 && is_one_typo(name, &key))
-    })
+    let capital = if written.contains('|') { Some(written.replace('|', "I")) } else { None };
+    let meant = |written: &str| {
+        let written = with_equal_strokes(written);
+        KEYS.into_iter().find(|key| {
+            let key = with_equal_strokes(&format!("DES-{key}"));
+            // Short names have neighbours that mean something else.
+            written == key || (key.len() > 9 && is_one_typo(&written, &key))
+        })
+    };
+    meant(written).or_else(|| capital.as_deref().and_then(meant))
+}
+
+/// The folded text, in which `I` and `l` are the same.
+fn with_equal_strokes(text: &str) -> String {
+    folded(text).replace('L', "I")
 }
 
 /// The letters and digits of a text in ASCII capitals, as a reader sees them.
@@ -343,6 +364,9 @@ mod tests {
             (" DES-VALIDATON: required ", &["VALIDATION"]),
             (" DES-VALDIATION: required ", &["VALIDATION"]),
             (" DES-STEP-FILES: x ", &["STEP-FILE"]),
+            (" DSE-VALIDATION: required ", &["VALIDATION"]),
+            (" DES-VALlDATlON: required ", &["VALIDATION"]),
+            (" DES-VAL|DAT|ON: required ", &["VALIDATION"]),
             // Other separators, or none.
             (" DES-VALIDATION=required ", &["VALIDATION"]),
             (" DES-VALIDATION：required ", &["VALIDATION"]),

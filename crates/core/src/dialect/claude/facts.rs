@@ -35,7 +35,7 @@ pub mod variables {
     pub const SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
 
     /// At least one of these is set in the shells of Claude Code and of other agents, and none in a user's terminal.
-    pub const OF_AGENTS: [&str; 9] = [
+    pub const OF_AGENTS: [&str; 12] = [
         "CLAUDECODE",
         SESSION_ID,
         "CLAUDE_CODE_CHILD_SESSION",
@@ -45,6 +45,9 @@ pub mod variables {
         "QWEN_CODE_SESSION_ID",
         "GEMINI_SESSION_ID",
         "CODEX_SANDBOX",
+        "CODEX_THREAD_ID",
+        "GEMINI_CLI",
+        "QWEN_CODE",
     ];
 }
 

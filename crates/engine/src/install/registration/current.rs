@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::install::native;
 use crate::install::scope::{Scope, SettingsTarget};
-use crate::install::settings::{self, CommandLine, Refusal, Registration, STEERING, SWITCH, Settings};
+use crate::install::settings::{
+    self, AUTHORITIES, CommandLine, Refusal, Registration, STEERING, SWITCH, Settings,
+};
 use crate::install::user_file::MAX_BYTES;
 use conclaude_core::dialect::Dialect;
 use conclaude_core::dialect::claude::{self, tools};
@@ -48,6 +50,8 @@ impl ScopeSettings {
         let line = |(variable, value): &(String, String)| {
             let effect = if STEERING.contains(&variable.as_str()) {
                 "it may keep every hook from running, yours too"
+            } else if AUTHORITIES.contains(&variable.as_str()) {
+                "conclaude trusts servers by it, also with your telemetry"
             } else {
                 "conclaude looks there for your own config, your trust and its state"
             };

@@ -11,6 +11,7 @@ use conclaude_core::config::Patterns;
 use conclaude_core::dialect::Dialect;
 use conclaude_core::dialect::claude::{self, matcher};
 use conclaude_core::event::EventKind;
+use conclaude_os::environment::home;
 use conclaude_store::load;
 use conclaude_store::root::Root;
 use conclaude_store::store::Session;
@@ -120,9 +121,26 @@ fn matches(wanted: Option<&str>, call: RegisteredCall<'_>) -> bool {
         })
 }
 
-/// A program inside the project is the project's, whatever its name is.
+/// A program inside the project or its repository is the project's, whatever its name is, and wherever a link there leads.
 fn is_outside(command: &str, project: &Path) -> bool {
+    const MAX_LINKS: usize = 40;
+    let is_top = |folder: &&Path| folder.join(".git").symlink_metadata().is_ok();
+    let is_home = |folder: &Path| home().is_some_and(|home| home == folder);
+    let top = project.ancestors().find(is_top).filter(|top| !is_home(top)).unwrap_or(project);
     let program = program_in(project, command).filter(|program| program.is_absolute());
-    let program = program.and_then(|program| program.canonicalize().ok());
-    program.zip(project.canonicalize().ok()).is_some_and(|(program, project)| !program.starts_with(project))
+    let (Some(mut program), Ok(top)) = (program, top.canonicalize()) else { return false };
+    for _ in 0..MAX_LINKS {
+        let Some((Ok(folder), name)) = program.parent().map(Path::canonicalize).zip(program.file_name())
+        else {
+            return false;
+        };
+        if folder.starts_with(&top) {
+            return false;
+        }
+        match folder.join(name).read_link() {
+            Ok(target) => program = folder.join(target),
+            Err(_) => return true,
+        }
+    }
+    false
 }

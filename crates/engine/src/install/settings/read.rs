@@ -135,10 +135,13 @@ pub fn positions(text: &str) -> Vec<EntryPosition> {
 pub const STEERING: [&str; 4] =
     ["CLAUDE_CODE_SHELL_PREFIX", "DYLD_INSERT_LIBRARIES", "LD_LIBRARY_PATH", "LD_PRELOAD"];
 
-/// Our switch, and the variables that move the user's files or steer hooks.
+/// Variables that choose which servers count as genuine: those that records and the judge's questions go to.
+pub const AUTHORITIES: [&str; 2] = ["SSL_CERT_DIR", "SSL_CERT_FILE"];
+
+/// Our switch, and the variables that move the user's files, choose authorities or steer hooks.
 fn variables(json: &Value) -> Vec<(String, String)> {
     let set = |name: &&str| Some(((*name).to_owned(), json.get("env")?.get(name)?.as_str()?.to_owned()));
-    [SWITCH].iter().chain(&FOLDER_VARIABLES).chain(&STEERING).filter_map(set).collect()
+    [SWITCH].iter().chain(&FOLDER_VARIABLES).chain(&AUTHORITIES).chain(&STEERING).filter_map(set).collect()
 }
 
 /// A hook as a registration, if it is ours.

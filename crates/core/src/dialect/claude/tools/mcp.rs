@@ -152,13 +152,20 @@ fn of_object<'a>(input: &'a Map<String, Value>, are_files: bool, found: &mut Vec
         if are_files || key.contains(['.', '/']) {
             add(key, found);
         }
-        of_value(value, names_file(key), found);
+        // `{"path": {"value": "src/a.rs"}}`.
+        let is_inner = are_files && matches!(key.as_str(), "name" | "value");
+        of_value(value, is_inner || names_file(key), found);
     }
 }
 
 fn of_value<'a>(value: &'a Value, is_file: bool, found: &mut Vec<Cow<'a, str>>) {
     match value {
-        Value::String(text) if is_file => add(text, found),
+        Value::String(text) if is_file => {
+            add(text, found);
+            // Several may be in one text.
+            let parts = text.split([',', '\n']).map(str::trim);
+            parts.filter(|part| part.len() < text.trim().len()).for_each(|part| add(part, found));
+        }
         Value::Array(values) => values.iter().for_each(|value| match value {
             // `{"files": [{"path": "src/a.rs"}]}`
             Value::Object(inner) => of_object(inner, false, found),
@@ -278,6 +285,8 @@ mod tests {
             (json!({"files": {"a": "content", "b": {"text": "c"}}}), vec!["a", "b"]),
             (json!({"from": "a", "to": "b"}), vec!["a", "b"]),
             (json!({"edit": {"filePath": "a"}}), vec!["a"]),
+            (json!({"path": {"value": "a"}}), vec!["a"]),
+            (json!({"paths": "a, b\nc"}), vec!["a, b\nc", "a", "b", "c"]),
             (json!({"uri": "file:///a/b"}), vec!["/a/b"]),
             (json!({"uri": "https://example.com/.env", "path": "", "file": 7}), vec![]),
             (json!({"a": {"a": {"a": {"a": {"a": {"path": "deep"}}}}}}), vec!["deep"]),
