@@ -39,7 +39,9 @@ pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         let content = if file.text == "-" { analyzer.input().clone() } else { analyzer.content(file) };
         match content {
             Stream::Text(printed) => script(analyzer, &printed.text, call.command),
-            Stream::Unknown | Stream::Files(_) | Stream::HashLines => analyzer.doubt_script("sed"),
+            Stream::Unknown | Stream::Files(_) | Stream::FileLines(_) | Stream::HashLines => {
+                analyzer.doubt_script("sed");
+            }
             // An existing file is not read, like any script.
             Stream::Nothing | Stream::Inherited | Stream::File | Stream::Copy(_) => {}
         }
