@@ -225,7 +225,8 @@ fn starts_with_names(analyzer: &Analyzer<'_>, call: &Call<'_>, files: &[Field], 
             is_recursive && (!is_ripgrep || matches!(analyzer.input(), Stream::Inherited | Stream::Nothing))
         }
         [file] => arguments.has(&["-H", "--with-filename"]) || is_recursive && analyzer.was_directory(file),
-        _ => true,
+        // An empty word vanishes.
+        _ => files.iter().all(Field::is_literal),
     };
     has_names && arguments.flags.iter().all(is_naming)
 }
