@@ -319,7 +319,7 @@ impl Analyzer<'_> {
                 let printed = without_last_backslash(printed);
                 self.text_as_code(&printed.text, interpreter, language, arguments);
             }
-            Stream::Files(_) | Stream::HashLines | Stream::Unknown => {
+            Stream::Files(_) | Stream::FileLines(_) | Stream::HashLines | Stream::Unknown => {
                 self.nothing_known(interpreter, language)
             }
         }

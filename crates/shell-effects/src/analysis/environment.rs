@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::analysis::analyzer::{Analyzer, Scope};
 use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::stream::Stream;
 use crate::glob::escaped;
 use crate::programs::action::Action;
 use crate::programs::program::{PathChange, Program};
@@ -198,6 +199,13 @@ impl Analyzer<'_> {
         is_name && !self.has_made_files() && self.environment().is_there(&format!("/{first}")) == Some(false)
     }
 
+    /// Whether a path is a directory that no earlier command can have replaced.
+    pub(crate) fn was_directory(&self, file: &Field) -> bool {
+        let is_there = |path: &String| self.environment().is_there(&format!("{path}/.")) == Some(true);
+        let paths = if file.is_literal() { self.paths_of(file) } else { Vec::new() };
+        !paths.is_empty() && !self.has_made_files() && paths.iter().all(is_there)
+    }
+
     /// Whether an earlier command may have made a file, a directory or a link.
     pub(crate) fn has_made_files(&self) -> bool {
         let makes = |effect: &Effect| !matches!(effect.access, Access::Read | Access::Delete);
@@ -290,6 +298,27 @@ impl Analyzer<'_> {
         self.environment().text(&self.earlier_file(file, command)?)
     }
 
+    /// The text of a file that one command of this script wrote as a whole, or that was there before it. No other command can have
+    /// changed it.
+    pub(crate) fn text_of(&self, file: &Field, command: usize) -> Option<String> {
+        let Some(written) = self.written(file) else { return self.earlier_text(file, command) };
+        let ([by], Stream::Text(printed)) = (written.by.as_slice(), written.content()) else { return None };
+        let others = self.script.commands.get(..command)?.iter().enumerate().filter(|(at, _)| at != by);
+        let is_known = self.is_once()
+            && printed.is_exact
+            && !printed.and_more
+            && printed.text.is_literal()
+            && !self.state.options.has_sourced
+            && others.map(|(_, other)| other).all(is_unchanging);
+        if is_known { Some(printed.text.text.clone()) } else { None }
+    }
+
+    /// Whether the current command is written in the script itself, runs once, and the following ones wait for it.
+    fn is_once(&self) -> bool {
+        let Scope { loops, depth, inside, unordered, .. } = self.scope;
+        [loops, depth, inside, unordered].iter().all(|count| *count == 0) && self.traps.is_empty()
+    }
+
     /// The names in an archive that a program unpacks.
     pub(crate) fn earlier_members(
         &self,
@@ -324,13 +353,9 @@ impl Analyzer<'_> {
     /// The path of a file that no earlier or parallel command can have written. This command is written in the script itself, and
     /// the following ones wait for it.
     fn earlier_file(&self, file: &Field, command: usize) -> Option<String> {
-        let Scope { loops, depth, inside, unordered, .. } = self.scope;
-        if [loops, depth, inside, unordered].iter().any(|count| *count > 0) || !self.traps.is_empty() {
+        if !self.is_once() {
             return None;
         }
-        let is_free = |earlier: &SimpleCommand| {
-            earlier.entry.is_some_and(is_without_effects) && !earlier.redirects_to_file
-        };
         let earlier = self.script.commands.get(..command)?;
         let changes = |effect: &Effect| {
             effect.command < command && (effect.access.changes_files() || effect.access == Access::Mount)
@@ -339,10 +364,15 @@ impl Analyzer<'_> {
         let is_known = file.is_literal()
             && self.state.disk.written(&path).is_none()
             && !self.state.options.has_sourced
-            && earlier.iter().all(is_free)
+            && earlier.iter().all(is_unchanging)
             && !self.script.effects.iter().any(changes);
         if is_known { Some(path) } else { None }
     }
+}
+
+/// Whether a command changes no file.
+fn is_unchanging(command: &SimpleCommand) -> bool {
+    command.entry.is_some_and(is_without_effects) && !command.redirects_to_file
 }
 
 /// Whether a program only looks at files, makes directories, or runs one command once.

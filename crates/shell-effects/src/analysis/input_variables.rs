@@ -15,6 +15,18 @@ pub(crate) fn read(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     {
         return analyzer.give_value(name, Value::Array(line), Vec::new());
     }
+    // `IFS=: read FILE LINE REST`.
+    if let (Stream::FileLines(files), [first, _, ..]) = (analyzer.input(), names.as_slice())
+        && analyzer.separators().as_deref() == Some(":")
+        && call.arguments.flags.iter().all(|(flag, _)| flag == "-r")
+        && files.len() <= MAX_OPTIONS
+    {
+        let files: Vec<Field> = files.iter().map(stream::found).collect();
+        if files.iter().all(|file| file.kind != FieldKind::Unknown) {
+            assign(analyzer, call, &names, &Value::Unknown);
+            return analyzer.state.set(first, Value::one_of(files));
+        }
+    }
     let lines = input_lines(analyzer);
     // `-d ''` is for names that end with NUL.
     let ends = call.arguments.value(&["-d"]).is_some_and(|end| !end.text.is_empty());

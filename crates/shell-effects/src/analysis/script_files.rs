@@ -330,6 +330,21 @@ impl Analyzer<'_> {
         }
     }
 
+    /// A program that is built from the project. It does what its sources say, so those that this script wrote are read.
+    pub(super) fn built(&mut self, program: &Field, command: usize) {
+        for (path, _) in self.state.disk.written_files() {
+            if *path == *SOMEWHERE {
+                return self.wrote(program, Stream::Unknown, false, vec![command]);
+            }
+            if let Some((SourceLanguage::Compiled, interpreter)) = SourceLanguage::of_file(&path) {
+                self.as_part(|analyzer| {
+                    analyzer.written_code(&Field::literal(&*path), command, interpreter, Language::Other);
+                });
+            }
+        }
+        self.wrote(program, Stream::File, false, vec![command]);
+    }
+
     /// Code that runs what is in a file which this script wrote: `os.system(open("x").read())`.
     pub(crate) fn run_by_code(&mut self, interpreter: &str, text: &str) {
         const RUNNING: &[&str] = &[

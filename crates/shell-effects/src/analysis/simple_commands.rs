@@ -444,6 +444,10 @@ impl Analyzer<'_> {
                     self.by_option(name, |analyzer| analyzer.touch(Access::Write, value, command));
                     self.wrote(value, Stream::Unknown, false, vec![command]);
                 }
+                Some(b'b') => {
+                    self.by_option(name, |analyzer| analyzer.touch(Access::Write, value, command));
+                    self.built(value, command);
+                }
                 Some(b'l') => {
                     self.reads(value, command);
                     let files = self.listed_in(value);
@@ -480,6 +484,7 @@ impl Analyzer<'_> {
         let program = call.program;
         let operands = &call.arguments.operands;
         match program.action {
+            Action::Unknown if program.only_checks_in(&call.arguments) => self.unknown_words(call.fields),
             Action::Unknown => {
                 self.unknown_program(call.fields);
                 if program.subcommand_options.is_some() {
@@ -493,7 +498,10 @@ impl Analyzer<'_> {
             // Its output is part of what it reads.
             Action::Each(Access::Read, _)
                 if operands.is_empty()
-                    && matches!(self.scope.input, Stream::Files(_) | Stream::HashLines)
+                    && matches!(
+                        self.scope.input,
+                        Stream::Files(_) | Stream::FileLines(_) | Stream::HashLines
+                    )
                     && matches!(program.output, Output::Lines) =>
             {
                 self.streams.output = self.scope.input.clone();

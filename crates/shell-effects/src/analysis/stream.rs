@@ -21,6 +21,8 @@ pub(crate) enum Stream {
     Files(Vec<Target>),
     /// Each line starts with a hash and a blank.
     HashLines,
+    /// Each line starts with the name of one of these files and a colon.
+    FileLines(Vec<Target>),
     Unknown,
 }
 

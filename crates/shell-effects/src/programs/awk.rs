@@ -40,12 +40,16 @@ pub(crate) fn awk(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         writes_own_files |= uses_own_names(&program.text);
         awk_program(analyzer, call, program, files);
     }
-    if let [program] = arguments.operands.as_slice()
+    let separator = match arguments.flags.as_slice() {
+        [] => Some(Field::literal(" ")),
+        [(flag, Some(separator))] if flag == "-F" => Some(separator.clone()),
+        _ => None,
+    };
+    if let ([program], Some(separator)) = (arguments.operands.as_slice(), separator)
         && program.is_literal()
-        && arguments.flags.is_empty()
         && matches!(program.text.replace(' ', "").as_str(), "{print$1}" | "{print($1)}")
     {
-        first_fields(analyzer);
+        first_fields(analyzer, &separator);
     }
     awk_files(analyzer, call, files, writes_own_files);
 }

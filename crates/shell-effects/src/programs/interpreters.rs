@@ -7,7 +7,7 @@ use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
 use crate::programs::action::Stdin;
 use crate::programs::archives;
-use crate::programs::arguments::{Call, Flags};
+use crate::programs::arguments::{self, Call, Flags};
 use crate::programs::code_access;
 use crate::programs::files::{self, keeps_copy};
 use crate::programs::harmless;
@@ -51,7 +51,7 @@ pub(crate) const INTERPRETERS: &[Program] = &[
     special(&["lua", "luajit"], "-e=b -l=m -j= -b=", interpreter).interprets(SourceLanguage::Lua),
     special(&["ocaml", "utop"], "-e=e -init=f -I= -open=", interpreter).interprets(SourceLanguage::OCaml).start_up(&[".ocamlinit", "~/.ocamlinit"]),
     special(&["osascript"], "-e=e -l= -s=", interpreter).interprets(SourceLanguage::AppleScript),
-    special(&["php"], PHP, interpreter).harmless(harmless::PHP).interprets(SourceLanguage::Php),
+    special(&["php"], PHP, interpreter).only_checks(&["-l", "--syntax-check"]).harmless(harmless::PHP).interprets(SourceLanguage::Php),
     special(&["racket"], "-e=b --eval=b -f=f --load=f -t=f --require=f -l= --lib= -p= -r=f --script=f -u=f --require-script=f -k= -I=", interpreter).interprets(SourceLanguage::Racket),
     special(&["scala"], "-e=e --script-snippet=e --execute-script=e -i=f -cp= -classpath=", interpreter).interprets(SourceLanguage::Scala),
     special(&["swift"], "-e=e -I= -L= -l= -D= -sdk= -target= -module-name=", interpreter).harmless(harmless::SWIFT).interprets(SourceLanguage::Swift).locks(&["Package.resolved"]),
@@ -67,13 +67,14 @@ pub(crate) const INTERPRETERS: &[Program] = &[
     special(&["at", "batch"], "-f=r -q= -t=", later).stdin(Stdin::Shell),
     special(&["bun"], NODE, bun).harmless(harmless::BUN).before_subcommand("--cwd= -c= --config=").interprets(SourceLanguage::JavaScript).runs_package_scripts().locks(&["bun.lock", "bun.lockb"]),
     special(&["deno"], NODE, deno).harmless(harmless::DENO).interprets(SourceLanguage::JavaScript).runs_package_scripts().locks(&["deno.lock"]),
-    special(&["node", "nodejs", "ts-node", "tsx"], NODE, interpreter).harmless(harmless::NODE).interprets(SourceLanguage::JavaScript).runs_package_scripts(),
+    special(&["node", "nodejs"], NODE, interpreter).only_checks(&["-c", "--check"]).harmless(harmless::NODE).interprets(SourceLanguage::JavaScript).runs_package_scripts(),
+    special(&["ts-node", "tsx"], NODE, interpreter).harmless(harmless::NODE).interprets(SourceLanguage::JavaScript).runs_package_scripts(),
     special(&["perl"], "-e=e -E=e -i? -I= -M? -m? -F? -x? -C? -d? -D?", in_place).harmless(harmless::PERL).interprets(SourceLanguage::Perl),
     special(&["pypy", "pypy3", "python", "python2", "python3"], PYTHON, interpreter).harmless(harmless::PYTHON).interprets(SourceLanguage::Python),
     special(&["gdb", "lldb"], GDB, debug).harmless(harmless::GDB).stdin(Stdin::Code)
         .start_up(&["~/.gdbinit", "~/.config/gdb/gdbinit", "~/.gdbearlyinit", ".gdbinit", "~/.lldbinit", ".lldbinit"]),
     special(&["powershell", "pwsh"], "-c=e -Command=e -f=r -File=r -ep= -ExecutionPolicy= -wd= -WorkingDirectory=", powershell::run).interprets(SourceLanguage::PowerShell),
-    special(&["ruby"], "-e=e -i? -I= -r=m -F? -C= -x?", in_place).harmless(harmless::RUBY).interprets(SourceLanguage::Ruby),
+    special(&["ruby"], "-e=e -i? -I= -r=m -F? -C= -x?", in_place).only_checks(&["-c"]).harmless(harmless::RUBY).interprets(SourceLanguage::Ruby),
 ];
 
 /// `python -c CODE`, `node -e CODE`, `python <<EOF`, `python FILE`.
@@ -128,12 +129,24 @@ fn run_rest(analyzer: &mut Analyzer<'_>, call: &Call<'_>, code: &[Field], operan
     {
         return python_module(analyzer, call, module);
     }
+    if only_checks(call, operands) {
+        return operands.iter().for_each(|file| analyzer.reads(file, call.command));
+    }
     let flags = call.program.options;
     if call.arguments.values_of(flags, b'e').next().is_some() {
         return operands_of_code(analyzer, call, code, operands);
     }
     let has_code = !code.is_empty() || call.arguments.values_of(flags, b'f').next().is_some();
     run_operands(analyzer, call, operands, has_code);
+}
+
+/// Whether an option before the script says that it is only checked.
+fn only_checks(call: &Call<'_>, operands: &[Field]) -> bool {
+    let Some(script) = operands.first() else { return false };
+    let words = call.fields.get(1..).unwrap_or_default();
+    let end = words.iter().position(|word| word.text == script.text).unwrap_or_default();
+    let options = arguments::parse(call.program.options, words.get(..end).unwrap_or_default());
+    call.program.only_checks_in(&options)
 }
 
 /// Runs the script that the first operand is, or reads code from the input if there is no other.

@@ -95,7 +95,8 @@ fn texts(analyzer: &Analyzer<'_>, patches: &[Field], command: usize) -> Option<V
     if !patches.is_empty() {
         // The name `-` means the standard input too.
         let text = |patch: &Field| {
-            if patch.text == "-" { None } else { analyzer.earlier_text(patch, command) }
+            let is_input = patch.text == "-";
+            if is_input { None } else { analyzer.text_of(patch, command) }
         };
         return patches.iter().map(text).collect();
     }
@@ -103,7 +104,7 @@ fn texts(analyzer: &Analyzer<'_>, patches: &[Field], command: usize) -> Option<V
         (Stream::Text(printed), _) if printed.is_exact && !printed.and_more && printed.text.is_literal() => {
             Some(vec![printed.text.text.clone()])
         }
-        (Stream::File, Some(file)) => Some(vec![analyzer.earlier_text(file, command)?]),
+        (Stream::File | Stream::Text(_), Some(file)) => Some(vec![analyzer.text_of(file, command)?]),
         _ => None,
     }
 }

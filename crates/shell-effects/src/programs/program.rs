@@ -3,7 +3,7 @@
 use crate::Access::{self, Read};
 use crate::analysis::analyzer::Analyzer;
 use crate::programs::action::{Action, Output, Stdin, Subcommand, SubcommandAction, Transfer};
-use crate::programs::arguments::{Call, Flags};
+use crate::programs::arguments::{Arguments, Call, Flags};
 use crate::programs::languages::SourceLanguage;
 use crate::programs::table;
 
@@ -55,6 +55,9 @@ pub struct Program {
     /// For rules that allow it: the subcommands that run or write something, which a rule must name. `save -o=` is an option of one.
     /// Those that launch a command are in `subcommands`.
     pub(crate) acting_subcommands: &'static [&'static str],
+    /// The options with which it only checks its source files, without running them or writing what they compile to. An empty one
+    /// means always.
+    pub(crate) only_checks: &'static [&'static str],
     /// Whether it builds, checks or tests a project that is not in Python.
     pub(crate) builds_project: bool,
     pub(crate) operands: OperandKind,
@@ -188,6 +191,7 @@ impl Program {
             language: None,
             locks: &[],
             acting_subcommands: &[],
+            only_checks: &[],
             builds_project: false,
             operands: OperandKind::Subcommand,
             harmless: "",
@@ -196,7 +200,8 @@ impl Program {
     }
 
     /// Its options that take a value, separated by blanks: `-x=` takes one, `-x=r` a file that it reads, `-x=w` one that it
-    /// writes, `-x=d` the directory in which it works, `-x?` a value only if that is part of the same word.
+    /// writes, `-x=b` a program that it builds from the project, `-x=d` the directory in which it works, `-x?` a value only if
+    /// that is part of the same word.
     #[must_use]
     pub const fn options(mut self, options: &'static str) -> Program {
         self.options = options;
@@ -340,6 +345,22 @@ impl Program {
     pub(crate) const fn acting(mut self, subcommands: &'static [&'static str]) -> Program {
         self.acting_subcommands = subcommands;
         self
+    }
+
+    pub(crate) const fn only_checks(mut self, options: &'static [&'static str]) -> Program {
+        self.only_checks = options;
+        self
+    }
+
+    /// Whether it only checks the files of this call.
+    pub(crate) fn only_checks_in(&self, arguments: &Arguments) -> bool {
+        let is_given = |option: &&str| {
+            option.is_empty() || arguments.flags.iter().any(|(flag, value)| flag == option && value.is_none())
+        };
+        // `--noEmit false`
+        let is_off =
+            arguments.operands.iter().any(|operand| operand.text == "false" || !operand.is_literal());
+        self.only_checks.iter().any(is_given) && !is_off
     }
 
     pub(crate) const fn builds_project(mut self) -> Program {

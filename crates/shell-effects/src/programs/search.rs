@@ -173,12 +173,62 @@ fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>, is_recursive: bool) {
         let patterns =
             arguments.values(&["-g", "--glob", "--iglob", "--include"]).map(|field| field.text.as_str());
         analyzer.set_output(listed(files, &name_patterns(patterns, arguments.has(&["--iglob"]))));
-    } else if let Stream::Files(names) = analyzer.input()
-        && files.is_empty()
-        && let Some(kept) = kept(arguments, names)
-    {
-        analyzer.set_output(Stream::Files(kept));
+    } else if starts_with_names(analyzer, call, files, is_recursive) {
+        let patterns =
+            arguments.values(&["-g", "--glob", "--iglob", "--include"]).map(|field| field.text.as_str());
+        if let Stream::Files(files) = listed(files, &name_patterns(patterns, arguments.has(&["--iglob"]))) {
+            analyzer.set_output(Stream::FileLines(files));
+        }
+    } else if files.is_empty() {
+        kept_lines(analyzer, arguments);
     }
+}
+
+/// What is kept of the names on the input.
+fn kept_lines(analyzer: &mut Analyzer<'_>, arguments: &Arguments) {
+    match analyzer.input() {
+        Stream::Files(names) => {
+            if let Some(kept) = kept(arguments, names) {
+                analyzer.set_output(Stream::Files(kept));
+            }
+        }
+        Stream::FileLines(_) if !arguments.has(CHANGED) && !arguments.has(CONTEXT) => {
+            analyzer.set_output(analyzer.input().clone());
+        }
+        _ => {}
+    }
+}
+
+/// Options of `grep` with which other lines are printed too.
+const CONTEXT: &[&str] = &["-A", "-B", "-C", "--after-context", "--before-context", "--context"];
+
+/// Options of `grep` and `rg` with which each line still starts with the name of its file and a colon, if there are several files.
+#[rustfmt::skip]
+const NAMING: &[&str] = &[
+    "-E", "-F", "-G", "-P", "-R", "-S", "-e", "-g", "-i", "-m", "-n", "-o", "-s", "-t", "-v", "-w", "-x",
+    "--exclude", "--exclude-dir", "--extended-regexp", "--fixed-strings", "--glob", "--hidden", "--iglob", "--ignore-case", "--include",
+    "--invert-match", "--line-number", "--max-count", "--no-ignore", "--no-messages", "--only-matching", "--perl-regexp", "--recursive",
+    "--regexp", "--smart-case", "--type", "--type-not", "--word-regexp", "-H", "--with-filename",
+];
+
+/// Whether each line of the output starts with the name of a file. It does not if only one file is searched.
+fn starts_with_names(analyzer: &Analyzer<'_>, call: &Call<'_>, files: &[Field], is_recursive: bool) -> bool {
+    let arguments = &call.arguments;
+    let is_ripgrep = call.program.names.contains(&"rg");
+    // Of `grep`, `-I` leaves binary files out. Of `rg`, it leaves the names out, and `-r` changes the text.
+    let is_naming = |(flag, _): &(String, Option<Field>)| {
+        NAMING.contains(&flag.as_str()) || !is_ripgrep && matches!(flag.as_str(), "-I" | "-r")
+    };
+    let has_names = match files {
+        // Without a file `rg` reads its input.
+        [] => {
+            is_recursive && (!is_ripgrep || matches!(analyzer.input(), Stream::Inherited | Stream::Nothing))
+        }
+        [file] => arguments.has(&["-H", "--with-filename"]) || is_recursive && analyzer.was_directory(file),
+        // An empty word vanishes.
+        _ => files.iter().all(Field::is_literal),
+    };
+    has_names && arguments.flags.iter().all(is_naming)
 }
 
 /// Options of `grep` with which lines are not printed unchanged.

@@ -44,7 +44,9 @@ pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         }
         match content {
             Stream::Text(printed) => script(analyzer, &printed.text, call.command),
-            Stream::Unknown | Stream::Files(_) | Stream::HashLines => analyzer.doubt_script("sed"),
+            Stream::Unknown | Stream::Files(_) | Stream::FileLines(_) | Stream::HashLines => {
+                analyzer.doubt_script("sed");
+            }
             // An existing file is not read, like any script.
             Stream::Nothing | Stream::Inherited | Stream::File | Stream::Copy(_) => {}
         }

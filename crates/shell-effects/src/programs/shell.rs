@@ -138,6 +138,15 @@ fn printf(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if !analyzer.is_captured() && variable.is_none() {
         return;
     }
+    // One name per line.
+    if variable.is_none()
+        && let Some((format, values)) = words.split_first()
+        && format.is_literal()
+        && format.text == "%s\\n"
+        && let Some(files) = stream::files(values)
+    {
+        return analyzer.set_output(files);
+    }
     let text = words.split_first().and_then(|(format, values)| formatted(format, values));
     match (variable, text) {
         (Some(word), text) => {

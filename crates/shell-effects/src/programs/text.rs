@@ -89,26 +89,29 @@ pub(crate) const TEXT: &[Program] = &[
     special(&["yq"], "-s=c --split-exp=c --split-exp-file=f -f=r --from-file=f -o= -p= --output-format= --input-format= --indent= -I=", yq),
 ];
 
-/// `cut -d' ' -f1`: the first field of each line.
+/// `cut -d' ' -f1`, `cut -d: -f1`: the first field of each line.
 fn cut(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     arguments.operands.iter().for_each(|file| analyzer.reads(file, call.command));
     let is = |names: &[&str], value: &str| {
         arguments.value(names).is_some_and(|field| field.is_literal() && field.text == value)
     };
-    if arguments.operands.is_empty()
-        && arguments.flags.len() == 2
-        && is(&["-d", "--delimiter"], " ")
-        && is(&["-f", "--fields"], "1")
-    {
-        first_fields(analyzer);
+    let takes_first =
+        arguments.operands.is_empty() && arguments.flags.len() == 2 && is(&["-f", "--fields"], "1");
+    if takes_first && let Some(separator) = arguments.value(&["-d", "--delimiter"]) {
+        first_fields(analyzer, separator);
     }
 }
 
-/// Hashes that start the lines on the input are printed.
-pub(crate) fn first_fields(analyzer: &mut Analyzer<'_>) {
-    if matches!(analyzer.input(), Stream::HashLines) {
-        analyzer.set_output(git::hashes(git::HASH));
+/// Hashes or names of files that start the lines on the input are printed.
+pub(crate) fn first_fields(analyzer: &mut Analyzer<'_>, separator: &Field) {
+    if !separator.is_literal() {
+        return;
+    }
+    match (analyzer.input(), separator.text.as_str()) {
+        (Stream::HashLines, " ") => analyzer.set_output(git::hashes(git::HASH)),
+        (Stream::FileLines(files), ":") => analyzer.set_output(Stream::Files(files.clone())),
+        _ => {}
     }
 }
 

@@ -184,7 +184,7 @@ pub(crate) const TOOLS: &[Program] = &[
     tool(&["s5cmd"], "--endpoint-url= --profile= --credentials-file= --numworkers= --log= --retry-count="),
     tool(&["firebase"], "-P= --project= --token= --account= --config="),
     special(&["gh"], "-R= --repo= -q= --jq= -X= --method= -F= -f= --field= --raw-field= --input= --hostname=", gh).acting(GH).before_subcommand("-R= --repo= --hostname=").subcommands(GH_ALIASES).output(Output::Settings(COMPLETION)),
-    tool(&["go"], "-C=d").harmless(harmless::GO).options("- -exec=x -toolexec=x -vettool=x -o=w -coverprofile=c -cpuprofile=c -memprofile=c -blockprofile=c -mutexprofile=c \
+    tool(&["go"], "-C=d").harmless(harmless::GO).options("- -exec=x -toolexec=x -vettool=x -o=b -coverprofile=c -cpuprofile=c -memprofile=c -blockprofile=c -mutexprofile=c \
         -trace=c -outputdir=c -overlay=c -pkgdir=c -C=p").acting(&["env -u", "install"]).builds_project().locks(&["go.sum"]),
     tool(&["helm"], "-n= --namespace= --kube-context= --kubeconfig= --kube-apiserver= --kube-as-user= --kube-as-group= --kube-ca-file= --kube-tls-server-name= --kube-token= --registry-config= --repository-cache= --repository-config= --burst-limit= --qps=")
         .options("--kubeconfig=c --post-renderer=x --output-dir=c --registry-config=c --repository-config=c --repository-cache=c")
@@ -193,9 +193,9 @@ pub(crate) const TOOLS: &[Program] = &[
     Program::new(&["svn"]).options("--config-option=c --config-dir=c --diff-cmd=x --diff3-cmd=x --editor-cmd=x"),
     Program::new(&["py.test", "pytest"]).options("--junitxml=c --junit-xml=c --basetemp=c --log-file=c --resultlog=c --debug?c -c=c --config-file=c -o=c \
         --override-ini=c --pdbcls=c --cov-report= -p= -k= -m= -n= -W= -r=").harmless(harmless::PYTEST),
-    Program::new(&["tsc"]).options("--outDir=w --outFile=w --declarationDir=w --tsBuildInfoFile=w --generateTrace=c --generateCpuProfile=c").builds_project().harmless(harmless::TSC),
-    Program::new(&["mypy"]).options("--python-executable=x --cache-dir=c --junit-xml=c --html-report=c --txt-report=c --xml-report=c --install-types!").harmless(harmless::MYPY),
-    Program::new(&["pylint"]).options("--init-hook=c --load-plugins=c --output=c").harmless(harmless::PYLINT),
+    Program::new(&["tsc"]).options("--outDir=w --outFile=w --declarationDir=w --tsBuildInfoFile=w --generateTrace=c --generateCpuProfile=c").only_checks(&["--noEmit"]).builds_project().harmless(harmless::TSC),
+    Program::new(&["mypy"]).options("--python-executable=x --cache-dir=c --junit-xml=c --html-report=c --txt-report=c --xml-report=c --install-types!").only_checks(&[""]).harmless(harmless::MYPY),
+    Program::new(&["pylint"]).options("--init-hook=c --load-plugins=c --output=c").only_checks(&[""]).harmless(harmless::PYLINT),
     Program::new(&["jest"]).builds_project().harmless(harmless::JEST),
     Program::new(&["vitest"]).builds_project().harmless(harmless::VITEST),
     tool(&["jj"], "-R= --repository= --at-operation= --color= --config="),

@@ -99,9 +99,36 @@ pub(super) fn listed(items: &[Token], listing: &[&str], using: &[&str]) -> Vec<S
         if !is_used || !matches!(item, Token::Name(name) if listing.contains(&name.as_str())) {
             continue;
         }
+        if is_only_shown(items, at) {
+            continue;
+        }
         let near = items.get(at.saturating_sub(3)..items.len().min(at + 4)).unwrap_or_default();
         let directory = near.iter().rev().find_map(Token::text).unwrap_or(".").trim_end_matches('/');
         found.extend([format!("{directory}/*"), format!("{directory}/.*")]);
     }
     found
+}
+
+/// Whether the result of the function at this place is only printed or counted: `print(sorted(os.listdir(d)))`.
+fn is_only_shown(items: &[Token], at: usize) -> bool {
+    let mut before = items.get(..at).unwrap_or_default();
+    if let [rest @ .., Token::Name(_), Token::Sign('.')] = before {
+        before = rest;
+    }
+    while let [rest @ .., Token::Name(name), Token::Sign('(')] = before {
+        if matches!(name.as_str(), "len" | "print") {
+            // Another function may have that name.
+            let is_other = |part: &[Token]| match part {
+                [Token::Name(_), Token::Name(next)] => next == name,
+                [Token::Name(called), next] => called == name && *next != Token::Sign('('),
+                _ => false,
+            };
+            return !items.windows(2).any(is_other) && !matches!(rest, [.., Token::Sign('.')]);
+        }
+        if name != "sorted" {
+            return false;
+        }
+        before = rest;
+    }
+    false
 }
