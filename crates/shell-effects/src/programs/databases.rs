@@ -399,8 +399,9 @@ fn dot_files(analyzer: &mut Analyzer<'_>, call: &Call<'_>, name: &str, rest: &st
     }
     let words = rest.split_whitespace().map(|word| word.trim_matches(['\'', '"']));
     for file in words.filter(|word| !word.starts_with('-')) {
-        if file.starts_with('|') {
-            let code = rest.trim_matches(['\'', '"']).trim_start_matches('|');
+        // A backslash before it has no effect.
+        if file.trim_start_matches('\\').starts_with('|') {
+            let code = rest.trim_matches(['\'', '"', '\\']).trim_start_matches('|');
             let printed = analyzer.printing(|analyzer| {
                 analyzer.subshell(|analyzer| analyzer.code(&Field::literal(code), "sh"));
             });
