@@ -255,6 +255,10 @@ impl Analyzer<'_> {
         }
         if code.kind == FieldKind::Unknown {
             self.runs_unknown(CodeLanguage::Shell);
+            // What starts with it may be any command, which ends inside of it: `eval "$x"f`.
+            if starts_inside_unknown(code) && self.is_made_here(code) {
+                self.doubt_script(interpreter);
+            }
         }
         let text = as_code(code);
         // Which shell `sh` is differs from machine to machine.
@@ -435,6 +439,14 @@ fn without_last_backslash(mut printed: Rc<PrintedText>) -> Rc<PrintedText> {
 /// Whether a text may have the command `((…))`; `$((…))` is not one.
 fn has_double_parentheses(text: &str) -> bool {
     text.match_indices("((").any(|(at, _)| !text.get(..at).unwrap_or_default().ends_with('$'))
+}
+
+/// Whether an unknown part is the start of a text and of a word that goes on.
+fn starts_inside_unknown(text: &Field) -> bool {
+    text.holes.first().is_some_and(|(hole, _)| {
+        let rest = text.text.get(hole.end..).unwrap_or_default();
+        hole.start == 0 && !rest.starts_with(|c: char| c.is_whitespace() || ";&|".contains(c))
+    })
 }
 
 /// Whether a text is completely unknown.

@@ -135,6 +135,8 @@ impl Analyzer<'_> {
             Some((name, value)) if field.is_literal() && is_identifier(name) => {
                 format!("{name}={}", crate::quoted(value))
             }
+            // After an alias that ends a command, these are reserved.
+            _ if matches!(field.text.as_str(), "!" | "coproc" | "time") => field.text.clone(),
             _ => field.as_word(),
         };
         let mut rest: Vec<String> = fields.iter().skip(1).map(quoted).collect();

@@ -116,6 +116,11 @@ pub(crate) fn is_code(name: &str) -> bool {
     matches!(usage_of(name), Some((VariableUse::Code | VariableUse::Options(_), _)))
 }
 
+/// Whether a program or a tool for building runs the value of a variable.
+pub(crate) fn is_runnable(name: &str) -> bool {
+    matches!(usage_of(name), Some((VariableUse::Code | VariableUse::Tool, _)))
+}
+
 /// A value that names a file.
 pub(crate) fn file_of(value: &str) -> Field {
     let mut file = FieldBuilder::default();

@@ -55,6 +55,10 @@ impl Analyzer<'_> {
                 self.substitutions(word);
                 self.evaluate_index(word);
                 self.assigned_by_arithmetic(word);
+                // `${a[x]:=value}`.
+                if side_effects::shown(word).contains('=') {
+                    self.give_value(name, Value::Unknown, Vec::new());
+                }
                 // The first element has the index 0 or 1, depending on the shell.
                 ParameterValue::Unknown
             }

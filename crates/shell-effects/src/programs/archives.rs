@@ -28,7 +28,7 @@ pub(crate) const ARCHIVES: &[Program] = &[
     special(&["gpgtar"], "-o=w -C= -T=l -r= -u= --output=w --directory= --files-from=l --gpg= --gpg-args= --recipient= --local-user=", gpgtar),
     special(&["jar"], "", jar),
     special(&["unzip"], "-d= -x= -P=", unzip),
-    special(&["zip"], "-m! --move! -lf=c -la! --logfile-path=c -i= -x= -t= -tt= -P= -b= -n= -TT= -O=w --out=w --unzip-command= --temp-path= --password= --suffixes=", zip),
+    special(&["zip"], "-m! --move! -lf=w -la! --logfile-path=w -i= -x= -t= -tt= -P= -b= -n= -TT= -O=w --out=w --unzip-command= --temp-path= --password= --suffixes=", zip),
 ];
 
 const COMPRESSION: Flags = "-S= -o=w -T= --suffix= --threads= --files? --files0? --filelist=l --rm!";
@@ -303,9 +303,12 @@ fn zip(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     } else {
         Vec::new()
     };
+    let is_move = |word: &str| word == "--move" || !word.starts_with("--") && word.contains('m');
+    let given = |more: &str| more.split_whitespace().any(is_move);
+    let moves = call.arguments.has(&["-m", "--move"]) || analyzer.state.exports.values("ZIPOPT").any(given);
     for file in files.iter().chain(&listed) {
         analyzer.touch_tree(Access::Read, file, call.command);
-        if call.arguments.has(&["-m", "--move"]) {
+        if moves {
             analyzer.touch_tree(Access::Delete, file, call.command);
         }
     }

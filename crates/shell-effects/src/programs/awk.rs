@@ -86,6 +86,10 @@ fn awk_program(analyzer: &mut Analyzer<'_>, call: &Call<'_>, program: &Field, fi
     let mut text = program.shown();
     let mut values = Vec::new();
     for (given, (name, value)) in assigned {
+        // The program may join it with other texts.
+        if given.is_literal() {
+            text = format!("{name}={};{text}", awk_text(value));
+        }
         if runs_variable(&program.text, name) {
             text = format!("{text}\n{}", awk_call(value));
         }
@@ -133,7 +137,12 @@ fn runs_variable(program: &str, name: &str) -> bool {
 
 /// A call of a shell with this text.
 fn awk_call(text: &str) -> String {
-    format!("system(\"{}\")", text.replace('\\', "\\\\").replace('"', "\\\""))
+    format!("system({})", awk_text(text))
+}
+
+/// A text in the notation of awk.
+fn awk_text(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// Whether an awk program may write to its input files: it knows their names, and redirects something.

@@ -378,6 +378,19 @@ fn dot_shell(analyzer: &mut Analyzer<'_>, code: &str) {
     }
 }
 
+/// `.read '|CODE'`: what the code prints are statements.
+fn read_printed(analyzer: &mut Analyzer<'_>, call: &Call<'_>, name: &str, printed: Stream) {
+    match printed {
+        Stream::Text(printed) if !printed.and_more => {
+            analyzer
+                .deeper(|analyzer| run_statements(analyzer, call, std::slice::from_ref(&printed.text), true));
+        }
+        Stream::Nothing | Stream::File => {}
+        _ if abbreviates(name, "read") => analyzer.doubt_script(call.name),
+        _ => {}
+    }
+}
+
 /// `.read FILE`, `.once FILE`. After a `|`, the rest of the line is shell code.
 fn dot_files(analyzer: &mut Analyzer<'_>, call: &Call<'_>, name: &str, rest: &str) {
     let (reads, writes) = (may_do(name, DotEffect::Reads), may_do(name, DotEffect::Writes));
@@ -386,9 +399,13 @@ fn dot_files(analyzer: &mut Analyzer<'_>, call: &Call<'_>, name: &str, rest: &st
     }
     let words = rest.split_whitespace().map(|word| word.trim_matches(['\'', '"']));
     for file in words.filter(|word| !word.starts_with('-')) {
-        if file.starts_with('|') {
-            let code = rest.trim_matches(['\'', '"']).trim_start_matches('|');
-            return analyzer.subshell(|analyzer| analyzer.code(&Field::literal(code), "sh"));
+        // A backslash before it has no effect.
+        if file.trim_start_matches('\\').starts_with('|') {
+            let code = rest.trim_matches(['\'', '"', '\\']).trim_start_matches('|');
+            let printed = analyzer.printing(|analyzer| {
+                analyzer.subshell(|analyzer| analyzer.code(&Field::literal(code), "sh"));
+            });
+            return read_printed(analyzer, call, name, printed);
         }
         let file = Field::literal(file.replace('\\', ""));
         if reads {

@@ -3,6 +3,7 @@
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
 use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::stream::Stream;
 use crate::programs::action::{Action, Formatting, Stdin, Subcommand, SubcommandAction};
 use crate::programs::arguments::{self, Arguments, Call, Flags};
 use crate::programs::harmless;
@@ -250,7 +251,16 @@ fn shell_commands(analyzer: &mut Analyzer<'_>, commands: &str) {
         };
         let Some((at, _)) = line.match_indices('!').find(starts) else { continue };
         let code = Field::literal(line.get(at + 1..).unwrap_or_default());
-        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+        // `w !CODE`: the text is its input.
+        let gets_text = line.get(..at).unwrap_or_default().trim_end().ends_with(['w', 'c', '%']);
+        analyzer.as_part(|analyzer| {
+            analyzer.subshell(|analyzer| {
+                if gets_text {
+                    analyzer.set_input(Stream::Unknown);
+                }
+                analyzer.code(&code, "sh");
+            });
+        });
     }
 }
 

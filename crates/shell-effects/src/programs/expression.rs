@@ -184,6 +184,18 @@ impl<'f> Expression<'f> {
                 let path = self.next().filter(is_pattern).map(|path| path.text.clone());
                 return narrowed(&files, &FindConditions { path, ..FindConditions::default() });
             }
+            // Only the last part of the path counts.
+            "-ipath" | "-iwholename" => {
+                let path =
+                    self.next().filter(|path| matches!(path.kind, FieldKind::Literal | FieldKind::Glob));
+                let last = path.map(|path| path.text.rsplit('/').next().unwrap_or_default().to_owned());
+                let name = last.map(|last| match last.rsplit_once('*') {
+                    Some((_, end)) => format!("*{end}"),
+                    None => last,
+                });
+                let name = name.and_then(|name| name_pattern(&Field::glob(name), true));
+                return narrowed(&files, &FindConditions { name, ..FindConditions::default() });
+            }
             "-type" => {
                 let is_directory = self.next().is_some_and(|kind| kind.is_literal() && kind.text == "d");
                 return narrowed(&files, &FindConditions { is_directory, ..FindConditions::default() });

@@ -2,6 +2,7 @@
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::Language;
+use crate::analysis::exports::is_runnable;
 use crate::analysis::field::Field;
 use crate::analysis::script_files::WrittenCode;
 use crate::analysis::side_effects::is_harmless;
@@ -58,13 +59,19 @@ pub(crate) fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 fn make_variables(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for operand in &call.arguments.operands {
         // A makefile may run it: `make CC='gcc -O2'`.
-        if let Some((_, value)) = operand.text.split_once('=')
-            && value.contains(' ')
-        {
-            let code = operand.with(value);
-            analyzer.only_commands(|analyzer| {
-                analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
-            });
+        let Some((name, value)) = operand.text.split_once('=').filter(|(_, value)| value.contains(' '))
+        else {
+            continue;
+        };
+        let code = operand.with(value);
+        let run = |analyzer: &mut Analyzer<'_>| {
+            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+        };
+        // Make's own rules run these.
+        if is_runnable(name) || ["COMPILE.", "LINK."].iter().any(|start| name.starts_with(start)) {
+            analyzer.in_directory(call.arguments.values(&["-C", "--directory"]), run);
+        } else {
+            analyzer.only_commands(run);
         }
     }
     // The value of a variable is expanded, and after `!=` it is a command.

@@ -32,7 +32,7 @@ const WGET: Flags = "-O= -o=w -a=w -P= -i=r -U= -t= -T= -w= -Q= -e=c -D= -R= -A=
 
 #[rustfmt::skip]
 pub(crate) const NETWORK: &[Program] = &[
-    special(&["curl"], CURL, curl).start_up(&["~/.curlrc", "~/.config/curlrc"]),
+    special(&["curl"], CURL, curl).start_up(&["~/.curlrc", "~/.config/curlrc", "$CURL_HOME/.curlrc", "$XDG_CONFIG_HOME/curlrc"]),
     special(&["rsync"], RSYNC, rsync),
     special(&["scp", "sftp"], "-i= -P= -o= -l= -c= -F=f -J= -S=x -D=x -X= -b=f -B= -R= -s=", scp).start_up(&["~/.ssh/config"]),
     special(&["ssh-keygen"], "-f= -b= -t= -C= -N= -P= -m= -F= -R= -a= -I= -s=r -V= -n= -D= -O= -Z= -z= -w= -M=", keys),
@@ -201,6 +201,11 @@ fn wget_settings(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             settings.extend(text.text.lines().map(str::to_owned));
         }
     }
+    for file in call.arguments.values(&["--config"]) {
+        if let Stream::Text(printed) = analyzer.content(file) {
+            settings.extend(printed.text.text.lines().map(str::to_owned));
+        }
+    }
     let mut words = vec![Field::literal("wget"), Field::literal("--no-config")];
     for setting in &settings {
         if setting.trim_start().starts_with('#') {
@@ -331,13 +336,35 @@ pub(crate) fn ssh_options(analyzer: &mut Analyzer<'_>, program: &Program, argume
             settings.extend(printed.text.text.lines().map(Field::literal));
         }
     }
-    for setting in &settings {
-        let text = setting.text.trim_start();
-        let Some((name, value)) = text.split_once(|c: char| c == '=' || c.is_whitespace()) else { continue };
-        if COMMANDS.contains(&name.to_ascii_lowercase().as_str()) && value != "none" {
-            let code = setting.with(value.trim_start_matches([' ', '\t', '=']).trim_matches('"'));
-            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+    settings.iter().for_each(|setting| ssh_setting(analyzer, setting, MAX_INCLUDED));
+}
+
+/// Files with settings of ssh include each other. Deeper ones are not read.
+const MAX_INCLUDED: usize = 3;
+
+/// A setting of ssh: `NAME VALUE` or `NAME=VALUE`, each of them perhaps in quotes.
+fn ssh_setting(analyzer: &mut Analyzer<'_>, setting: &Field, included: usize) {
+    let text = setting.text.trim_start().replace('"', " ");
+    let text = text.trim_start();
+    let Some((name, value)) = text.split_once(|c: char| c == '=' || c.is_whitespace()) else { return };
+    let value = value.trim_start_matches(|c: char| c == '=' || c.is_whitespace()).trim_end();
+    let code = match name.to_ascii_lowercase().as_str() {
+        name if COMMANDS.contains(&name) && value != "none" => Some(value),
+        // `Match host x exec CODE`
+        "match" => value.split_once("exec").map(|(_, code)| code.trim_start_matches([' ', '='])),
+        "include" if included > 0 => {
+            for file in value.split_whitespace() {
+                let Stream::Text(printed) = analyzer.content(&Field::literal(file)) else { continue };
+                let lines = printed.text.text.lines().map(Field::literal);
+                lines.for_each(|line| ssh_setting(analyzer, &line, included - 1));
+            }
+            None
         }
+        _ => None,
+    };
+    if let Some(code) = code {
+        let code = setting.with(code);
+        analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
     }
 }
 

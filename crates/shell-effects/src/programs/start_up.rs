@@ -10,13 +10,20 @@ use crate::analysis::stream::Stream;
 use crate::programs::arguments::Call;
 use crate::programs::program::Program;
 
+/// The files that a variable names: `NAME`, or `NAME/FILE` for a file in its directory.
+fn named_by(analyzer: &Analyzer<'_>, variable: &str) -> Vec<Field> {
+    let (name, file) = variable.split_once('/').map_or((variable, None), |(name, file)| (name, Some(file)));
+    let path = |value: &str| file.map_or_else(|| file_of(value), |file| file_of(&format!("{value}/{file}")));
+    analyzer.state.exports.values(name).map(path).collect()
+}
+
 /// The files that a program runs or obeys when it starts.
 fn start_up_files(analyzer: &Analyzer<'_>, program: &Program) -> Vec<Field> {
     let is_untouched = analyzer.state.disk.is_untouched();
     let mut files: Vec<Field> = Vec::new();
     for file in program.start_up {
         match (file.strip_prefix('$'), file.strip_prefix("~/")) {
-            (Some(variable), _) => files.extend(analyzer.state.exports.values(variable).map(file_of)),
+            (Some(variable), _) => files.extend(named_by(analyzer, variable)),
             _ if is_untouched => {}
             (None, Some(file)) => files.extend(at_home(analyzer, file)),
             (None, None) => files.push(Field::literal(*file)),
@@ -60,7 +67,7 @@ pub(crate) fn texts(analyzer: &mut Analyzer<'_>, program: &Program) -> Vec<Field
 /// Runs them as code of the program.
 pub(crate) fn files(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for variable in call.program.start_up.iter().filter_map(|file| file.strip_prefix('$')) {
-        let named: Vec<Field> = analyzer.state.exports.values(variable).map(file_of).collect();
+        let named = named_by(analyzer, variable);
         named.iter().for_each(|file| analyzer.touch(Access::Read, file, call.command));
     }
     for text in texts(analyzer, call.program) {

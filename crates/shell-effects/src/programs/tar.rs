@@ -71,7 +71,10 @@ pub(crate) fn tar(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     if arguments.operands.is_empty() || renames {
         let strip = stripped_directories(analyzer, &arguments);
         let unpacked = Extraction { directory, archive, format: ArchiveFormat::Tar, strip };
-        if !looked_into(analyzer, call, &unpacked) {
+        // Then names may lead anywhere.
+        if arguments.has(&["-P", "--absolute-names"]) {
+            analyzer.touch(Access::Write, &Field::unknown("the files in the archive"), call.command);
+        } else if !looked_into(analyzer, call, &unpacked) {
             extracted(analyzer, call, directory, archive);
         }
     }

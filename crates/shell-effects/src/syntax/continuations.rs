@@ -167,9 +167,10 @@ impl Joiner<'_> {
     }
 
     fn is_at_word(&self) -> bool {
-        let before = self.out.bytes().next_back();
-        before.is_none_or(|byte| {
-            byte.is_ascii_whitespace() || matches!(byte, b';' | b'&' | b'|' | b'(' | b')' | b'`')
+        let is_opened = self.parts.last() == Some(&Region::Code(Some(b'`')));
+        self.out.bytes().next_back().is_none_or(|byte| match byte {
+            b'`' => is_opened,
+            byte => byte.is_ascii_whitespace() || matches!(byte, b';' | b'&' | b'|' | b'(' | b')'),
         })
     }
 
@@ -276,6 +277,7 @@ mod tests {
             ("echo $'a\\'\\\nb' c\\\nd", "echo $'a\\'\\\nb' cd"),
             ("e\\\\\nx y\\\nz", "e\\\\\nx yz"),
             ("for x\\\n in a", "for x in a"),
+            ("`a`#b\\\nc `#a\\\nb`", "`a`#bc `#a\\\nb`"),
             ("cat <<$'E\\x46'\nx\\\ny\nEF\na\\\nb", "cat <<$'E\\x46'\nx\\\ny\nEF\nab"),
             ("cat <<'E F'\nx\nE F\na\\\nb", "cat <<'E F'\nx\nE F\nab"),
             ("cat <<\"E\\\"F\"\nx\nE\"F\na\\\nb", "cat <<\"E\\\"F\"\nx\nE\"F\nab"),

@@ -340,6 +340,9 @@ impl<'a> Parser<'a> {
             operation = Some(match operation {
                 None => rest,
                 Some(Operation::Index(mut inner)) => {
+                    if matches!(rest, Operation::Assign(_)) {
+                        push(&mut inner, "=", false);
+                    }
                     inner.extend(words_of(rest));
                     Operation::Index(inner)
                 }

@@ -260,6 +260,12 @@ impl GitCall {
         if self.arguments.has(&["--force-remove", "--remove"]) {
             analyzer.untracked_files(&self.arguments.operands);
         }
+        if self.arguments.has(&["--stdin"]) && !self.arguments.has(&["--force-remove"]) {
+            analyzer
+                .listed_in(&Field::literal("-"))
+                .iter()
+                .for_each(|file| analyzer.reads(file, self.command));
+        }
         if self.arguments.has(&["--cacheinfo", "--index-info"]) {
             self.make_objects(analyzer);
         }

@@ -74,7 +74,7 @@ pub(super) fn files(analyzer: &Analyzer<'_>, paths: &[Field], rules: PathspecRul
         }
         only_excludes = false;
         let start = if spec.from_top { top_level(analyzer) } else { String::new() };
-        let is_pattern = !spec.is_literal && (spec.ignores_case || spec.path.contains(['*', '?', '[']));
+        let is_pattern = !spec.is_literal && (spec.ignores_case || spec.path.contains(['*', '?', '[', '\\']));
         if spec.is_any || spec.path.is_empty() || spec.path == "*" {
             found.push(Field::literal(if start.is_empty() { "." } else { start.as_str() }));
         } else if is_pattern {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{GitCall, HASH};
+use super::{GitCall, HASH, pathspecs};
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::Stream;
@@ -101,9 +101,14 @@ impl GitCall {
 
     /// `add`: with `-f`, it also copies ignored files.
     pub(super) fn add(&self, analyzer: &mut Analyzer<'_>) {
-        if self.arguments.has(&["-f", "--force"]) {
-            self.arguments.operands.iter().for_each(|file| analyzer.reads(file, self.command));
+        if !self.arguments.has(&["-f", "--force"]) {
+            return;
         }
+        let mut files = pathspecs::files(analyzer, &self.arguments.operands, self.pathspecs);
+        for list in self.arguments.values(&["--pathspec-from-file"]) {
+            files.extend(analyzer.listed_in(list));
+        }
+        files.iter().for_each(|file| analyzer.reads(file, self.command));
     }
 
     /// Printed names of files, after the first `skipped` operands.

@@ -83,10 +83,21 @@ impl GitCall {
                 }
             });
         } else if matches!(subcommand, "rebase" | "difftool") {
+            if subcommand == "rebase" {
+                self.strategies(analyzer);
+                edited_todo(analyzer);
+            }
             let options = arguments::parse("-x= --exec= --extcmd=", &self.rest);
             for code in options.values(&["-x", "--exec", "--extcmd"]) {
                 analyzer.subshell(|analyzer| analyzer.code(code, "sh"));
             }
+        }
+    }
+
+    /// `merge -s NAME` runs the program `git-merge-NAME`, which this command may have written.
+    pub(super) fn strategies(&self, analyzer: &mut Analyzer<'_>) {
+        for strategy in self.arguments.values(&["-s", "--strategy"]) {
+            analyzer.written_program(&format!("git-merge-{}", strategy.text), &[], self.command);
         }
     }
 
@@ -143,6 +154,50 @@ impl GitCall {
     pub(super) fn mails(&self, analyzer: &mut Analyzer<'_>) {
         self.arguments.operands.iter().for_each(|file| analyzer.reads(file, self.command));
     }
+}
+
+/// The list of steps of `rebase -i` may get lines that run something, from the editor that the script names.
+fn edited_todo(analyzer: &mut Analyzer<'_>) {
+    const TODO: &str = "git-rebase-todo";
+    let names = ["GIT_SEQUENCE_EDITOR", "GIT_EDITOR", "EDITOR", "VISUAL"];
+    let exports = &analyzer.state.exports;
+    let editors: Vec<String> =
+        names.iter().flat_map(|name| exports.values(name)).map(str::to_owned).collect();
+    for editor in editors {
+        let mut texts = vec![editor.clone()];
+        let code = Field::literal(format!("{editor} {TODO}"));
+        // What the editor does to other files counts where it is set.
+        analyzer.only_commands(|analyzer| {
+            analyzer.subshell(|analyzer| {
+                analyzer.code(&code, "sh");
+                let written = analyzer.written(&Field::literal(TODO));
+                texts.extend(written.iter().flat_map(|written| written.parts()).filter_map(
+                    |part| match part {
+                        Stream::Text(printed) => Some(printed.text.text.clone()),
+                        _ => None,
+                    },
+                ));
+            });
+        });
+        for code in texts.iter().flat_map(|text| executed_steps(text)) {
+            let code = Field::literal(code);
+            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+        }
+    }
+}
+
+/// The commands of the steps `exec COMMAND` and `x COMMAND` in a text.
+fn executed_steps(text: &str) -> Vec<String> {
+    let text = text.replace("\\ ", " ");
+    let command = |at: usize| {
+        let rest = text.get(at..).unwrap_or_default().split('\n').next().unwrap_or_default();
+        rest.split(['\'', '"']).next().unwrap_or(rest).to_owned()
+    };
+    let long = text.match_indices("exec ").map(|(at, name)| command(at + name.len()));
+    let is_start = |at: usize| !text.get(..at).unwrap_or_default().ends_with(|c: char| c.is_alphanumeric());
+    let short =
+        text.match_indices("x ").filter(|(at, _)| is_start(*at)).map(|(at, name)| command(at + name.len()));
+    long.chain(short).collect()
 }
 
 /// Settings files include each other. Deeper ones are not read.
@@ -396,8 +451,13 @@ impl GitCall {
             }
             None => self.scoped(analyzer, arguments),
         }
-        if let [key, value, ..] = operands {
-            analyzer.git_setting(&key.text, value);
+        let renames = arguments.has(&["--rename-section"])
+            || arguments.operands.first().is_some_and(|first| first.text == "rename-section");
+        match operands {
+            // Its settings are no longer those that were looked at.
+            [_, section, ..] if renames && may_run(&section.text) => analyzer.doubt_script("git config"),
+            [key, value, ..] => analyzer.git_setting(&key.text, value),
+            _ => {}
         }
     }
 
@@ -422,6 +482,13 @@ impl GitCall {
             analyzer.by_option(option, |analyzer| analyzer.touch(Access::Write, &file, self.command));
         }
     }
+}
+
+/// Whether settings of a section may run something. What a remote runs is mostly not set.
+fn may_run(section: &str) -> bool {
+    let section = section.split('.').next().unwrap_or(section).to_ascii_lowercase();
+    matches!(section.as_str(), "alias" | "include" | "includeif" | "pager")
+        || section != "remote" && PROGRAMS.iter().any(|(known, _)| *known == section)
 }
 
 /// The changed key and value. `None` if settings are only shown.

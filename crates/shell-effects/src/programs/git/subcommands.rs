@@ -71,7 +71,7 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
     git(&["init"], "-b= --initial-branch= --template=c --separate-git-dir=w --object-format= --ref-format=", GitCall::create),
     git(&["log", "reflog", "whatchanged"], LOG, GitCall::log),
     git(&["ls-files"], "-x= -X=r --exclude= --exclude-from=r --exclude-per-directory= --with-tree= --format=", GitCall::list_files),
-    checkout(&["merge"], "-m= -F=r -s= -X= -S? --message= --file=r --strategy= --strategy-option= --into-name= --cleanup=", GitCall::nothing),
+    checkout(&["merge"], "-m= -F=r -s= -X= -S? --message= --file=r --strategy= --strategy-option= --into-name= --cleanup=", GitCall::strategies),
     checkout(&["mv"], "", GitCall::move_files),
     git(&["notes"], "-m= -F=r --message= --file=r --template=r", GitCall::nothing),
     git(&["push", "send-pack"], "-o= --push-option= --repo= --receive-pack= --exec=", GitCall::connects),
