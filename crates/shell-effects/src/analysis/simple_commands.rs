@@ -444,7 +444,7 @@ impl Analyzer<'_> {
                     self.by_option(name, |analyzer| analyzer.touch(Access::Write, value, command));
                     self.wrote(value, Stream::Unknown, false, vec![command]);
                 }
-                Some(b'b') => {
+                Some(b'o') => {
                     self.by_option(name, |analyzer| analyzer.touch(Access::Write, value, command));
                     self.built(value, command);
                 }

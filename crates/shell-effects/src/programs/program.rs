@@ -200,7 +200,7 @@ impl Program {
     }
 
     /// Its options that take a value, separated by blanks: `-x=` takes one, `-x=r` a file that it reads, `-x=w` one that it
-    /// writes, `-x=b` a program that it builds from the project, `-x=d` the directory in which it works, `-x?` a value only if
+    /// writes, `-x=o` a program that it builds from the project, `-x=d` the directory in which it works, `-x?` a value only if
     /// that is part of the same word.
     #[must_use]
     pub const fn options(mut self, options: &'static str) -> Program {
