@@ -259,11 +259,14 @@ impl Analyzer<'_> {
             self.printed_command(fields);
             self.unknown_program(fields);
             self.after_empty_words(fields, command);
-            self.after_empty_start(fields, command);
+            self.after_empty_parts(fields, command);
             return;
         }
         match self.state.aliases.get(&first.text).cloned() {
-            None => self.run_program(first, fields, command),
+            None => {
+                self.run_program(first, fields, command);
+                self.options_after_unset(fields, command);
+            }
             // A shell that is not interactive does not expand aliases.
             Some(alias) => {
                 let texts = alias.bodies.as_slice().iter().map(Some);
