@@ -87,24 +87,43 @@ impl Analyzer<'_> {
         self.perhaps(command, &fields);
     }
 
-    /// Unset variables at the start of an argument leave an option: `git push $x--force`, `find . $x-exec`.
-    pub(super) fn options_after_unset(&mut self, fields: &[Field], command: usize) {
-        let mut is_other = false;
-        let mut plain = |field: &Field| {
-            let known = without_holes(field);
-            let starts_unset = field.holes.first().is_some_and(|(hole, _)| hole.start == 0);
-            if starts_unset && known.starts_with(['-', '+', ':']) && self.is_of_unset(field) {
-                is_other = true;
-                return Field::literal(known);
-            }
-            field.clone()
-        };
-        if !fields.iter().any(|field| field.text.starts_with('$') && !field.is_literal()) {
+    /// Arguments that may be options: unset variables at the start leave one, as in `git push $x--force`, and a pattern matches
+    /// files whose names are some, as in `tar cf x *`.
+    pub(super) fn options_that_appear(&mut self, fields: &[Field], command: usize) {
+        if fields.iter().all(Field::is_literal) {
             return;
         }
-        let fields: Vec<Field> = fields.iter().map(&mut plain).collect();
+        let (mut other, mut is_other) = (Vec::with_capacity(fields.len()), false);
+        for field in fields {
+            match field.kind {
+                FieldKind::Glob if field.written.is_none() => {
+                    let options = self.made_options(&field.text);
+                    is_other |= !options.is_empty();
+                    other.extend(options);
+                    // Its other files. They are looked for only once.
+                    other.push(Field::like(field.text.as_str(), field.shown()));
+                }
+                FieldKind::Unknown => {
+                    let field = self.without_unset_start(field);
+                    is_other |= field.is_literal();
+                    other.push(field);
+                }
+                _ => other.push(field.clone()),
+            }
+        }
         if is_other {
-            self.perhaps(command, &fields);
+            self.perhaps(command, &other);
+        }
+    }
+
+    /// An option or a sign after unset variables, or the same word.
+    fn without_unset_start(&self, field: &Field) -> Field {
+        let known = without_holes(field);
+        let starts_unset = field.holes.first().is_some_and(|(hole, _)| hole.start == 0);
+        if starts_unset && known.starts_with(['-', '+', ':']) && self.is_of_unset(field) {
+            Field::literal(known)
+        } else {
+            field.clone()
         }
     }
 

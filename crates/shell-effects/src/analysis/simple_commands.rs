@@ -265,7 +265,7 @@ impl Analyzer<'_> {
         match self.state.aliases.get(&first.text).cloned() {
             None => {
                 self.run_program(first, fields, command);
-                self.options_after_unset(fields, command);
+                self.options_that_appear(fields, command);
             }
             // A shell that is not interactive does not expand aliases.
             Some(alias) => {
