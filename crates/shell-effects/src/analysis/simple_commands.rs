@@ -286,6 +286,12 @@ impl Analyzer<'_> {
             self.builtin_variables(program, fields);
         }
         self.program_on_path(fields, command);
+        let only_uses_files = |program: &Program| {
+            matches!(program.action, Action::Nothing | Action::Each(..) | Action::Trees(..))
+        };
+        if !program.is_some_and(only_uses_files) {
+            self.programs_of_path(command);
+        }
         if program.is_some_and(|program| program.runs_package_scripts) {
             self.package_scripts(fields);
         }
