@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::Test;
+use crate::common::{Test, scratch};
 
 const ANCHORED: &str = r#"preToolUse:
   uneditableFiles: ["src/gen/**"]
@@ -139,6 +139,27 @@ fn directories_with_files_of_ours_are_found_by_where_those_are() {
         test = answer.again();
     }
     bash(test, "rm -rf build node_modules; mv build/deep build/x").run().silent();
+}
+
+/// A clone in a temporary directory could not be deleted: the packs protect its `.git` and its `.env`.
+#[test]
+fn a_repository_in_a_temporary_directory_can_be_deleted() {
+    let folder = scratch();
+    std::fs::create_dir_all(folder.path().join("clone/.git")).unwrap();
+    for file in ["clone/.git/HEAD", "clone/.env", "clone/Cargo.lock"] {
+        std::fs::write(folder.path().join(file), "x\n").unwrap();
+    }
+    let clone = folder.path().join("clone").display().to_string();
+    let packs = "extends: ['pack:git-safety', 'pack:secrets', 'pack:lockfiles']\n";
+    let project = |config: &str| {
+        Test::event("PreToolUse").config(config).file("inner/.git/HEAD", "x\n").file("Cargo.toml", "")
+    };
+    bash(project(packs), &format!("rm -rf {clone}")).run().silent();
+    let own = format!("{packs}preToolUse: {{uneditableFiles: ['*.lock']}}\n");
+    assert!(bash(project(&own), &format!("rm -rf {clone}")).run().tool("deny").contains("Cargo.lock"));
+    bash(project(packs), "rm -rf inner").run().tool("deny");
+    bash(project(packs), &format!("rm -rf {clone}/.git")).run().tool("deny");
+    bash(project(packs), &format!("mv inner {clone}; rm -rf {clone}")).run().tool("deny");
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn a_switch_without_effect_is_reported_with_the_reason() {
     valid: pack:git-safety
     valid: [ROOT]/.conclaude.yaml
     valid: [ROOT]/.conclaude.local.yaml
-      preToolUse: 53 guards
+      preToolUse: 54 guards
     "#);
     assert_eq!(run_in(&test.root(), &["validate", "--strict"]).0, Some(1));
     let test = Test::bash("packs: {git-safety: {amend: allow}}\n", "")
@@ -131,7 +131,7 @@ fn a_switch_without_effect_is_reported_with_the_reason() {
     valid: pack:git-safety
     valid: [ROOT]/.home/.config/conclaude/config.yaml
     valid: [ROOT]/.conclaude.yaml
-      preToolUse: 53 guards
+      preToolUse: 54 guards
     ");
 }
 

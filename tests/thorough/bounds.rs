@@ -107,6 +107,22 @@ fn a_long_path_holds_nobody_up() {
     }
 }
 
+/// Of a path that no system can have, the start and the end are compared. Comparing all of it took seconds for each ten megabytes.
+#[test]
+fn a_path_of_megabytes_is_compared_by_its_start_and_end() {
+    let test = |tool: &str, path: String| {
+        let config = "preToolUse: {uneditableFiles: ['*.lock', 'src/gen/']}\n";
+        let input = serde_json::json!({"file_path": path});
+        Test::event("PreToolUse").config(config).payload("tool_name", tool).payload("tool_input", input).run()
+    };
+    let long = "a/".repeat(4_000_000);
+    test("Write", format!("{long}x.lock")).tool("deny");
+    test("Write", format!("src/gen/{long}x")).tool("deny");
+    test("Write", format!("src/gen/{}x", "./".repeat(4_000_000))).tool("deny");
+    test("mcp__fs__write_file", format!("{long}x.lock")).tool("ask");
+    test("mcp__fs__write_file", format!("{}x.lock", "a,".repeat(500_000))).tool("ask");
+}
+
 #[test]
 fn a_payload_that_is_too_large_to_read_is_denied_where_there_are_guards() {
     let large = || {

@@ -92,7 +92,7 @@ fn many_workspaces_share_the_time_that_claude_code_gives() {
     valid: pack:git-safety
     valid: pack:destructive-commands
     valid: [ROOT]/.conclaude.yaml
-      preToolUse: 252 guards
+      preToolUse: 253 guards
       subagentStop: 1 pattern, 10 commands
     ");
 }

@@ -384,7 +384,15 @@ fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch, usage: FileU
     if !touch.with_contents || touch.access == Access::Read || (is_outside && touch.access == Access::Write) {
         return None;
     }
-    let rules = rules.below(&touch.names, call.agent)?;
+    let mut rules = rules.below(&touch.names, call.agent)?;
+    // A clone in a temporary directory has a `.git` and perhaps a `.env`, and is there to be deleted.
+    let is_temporary = || call.ground.is_discardable(&call.ground.links.real_path(&touch.path));
+    if touch.access == Access::Delete && is_outside && is_temporary() {
+        rules.0.retain(|rule| !rule.origin.is_of_pack());
+        if rules.is_empty(call.agent) {
+            return None;
+        }
+    }
     let inside = first_below(&touch.path, call.visited, call.ground.budget, |path, kind| {
         let location = call.ground.location(path, kind.is_dir());
         rules.protecting(&location, &call.silent_query()).is_some()

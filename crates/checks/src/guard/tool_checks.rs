@@ -65,12 +65,13 @@ pub(super) fn allowing_layer(rules: &GuardRules, call: &ToolCall<'_>) -> Option<
     if decided.action == Action::Allow { Some(decided.rule.origin.layer) } else { None }
 }
 
-/// The files that the input of an MCP server's tool names.
+/// The files that the input of an MCP server's tool names. If there are too many, the user is asked about the call.
 fn named_files(call: &ToolCall<'_>) -> Vec<Touch> {
     if !call.tool.starts_with(mcp::PREFIX) {
         return Vec::new();
     }
-    mcp::named_files(call.input).into_iter().map(|path| call.ground.touch(Access::Link, &path)).collect()
+    let files = mcp::named_files(call.input).unwrap_or_default().into_iter();
+    files.map(|path| call.ground.touch(Access::Link, &path)).collect()
 }
 
 /// Pipelines, and the whole text.

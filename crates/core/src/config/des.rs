@@ -220,7 +220,7 @@ impl Serialize for EvidenceConfig {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct AuditConfig {
-    /// Enables the trail. Default: true.
+    /// Enables the trail. An inner file cannot disable it if an outer one has `true` here. Default: true.
     pub enabled: Option<bool>,
     /// Whether a record that cannot be written is an error instead of a warning. Default: false.
     pub required: Option<bool>,

@@ -257,8 +257,10 @@ fn effects_of(
     };
     let searched = tools::searched(&tool.tool_name, &tool.tool_input);
     effects.touches.extend(searched.iter().map(|file| ground.touch(Access::Read, file)));
-    let sent = tools::sent(&tool.tool_name, &tool.tool_input).into_iter();
-    effects.touches.extend(sent.map(|file| ground.touch(Access::Read, &file)));
+    match tools::sent(&tool.tool_name, &tool.tool_input) {
+        Some(sent) => effects.touches.extend(sent.iter().map(|file| ground.touch(Access::Read, file))),
+        None => effects.unclear.push(too_many_files(Some(Access::Read))),
+    }
     let malformed = tools::malformed(&tool.tool_name, &tool.tool_input);
     effects.unclear.extend(malformed.map(|(field, access)| Uncertainty::Input { field, access }));
     effects
@@ -272,6 +274,11 @@ fn fenced_worktree<'a>(tool: &'a PreToolUsePayload, root: &Path) -> Option<&'a P
     if is_fenced && is_inside { Some(worktree) } else { None }
 }
 
+/// The input of a tool names more files than can be compared.
+fn too_many_files(access: Option<Access>) -> Uncertainty {
+    Uncertainty::Input { field: "tool_input", access }
+}
+
 /// What the tool of an MCP server, or one that this version does not know, may do to the files that its input names. Other
 /// texts count if a file of that name exists.
 fn of_other(tool: &PreToolUsePayload, ground: &Ground<'_>) -> Effects {
@@ -279,10 +286,13 @@ fn of_other(tool: &PreToolUsePayload, ground: &Ground<'_>) -> Effects {
         return Effects::default();
     }
     let Some(access) = mcp::access(&tool.tool_name) else { return Effects::default() };
-    let files = mcp::named_files(&tool.tool_input).into_iter();
+    let Some(files) = mcp::named_files(&tool.tool_input) else {
+        return Effects { unclear: vec![too_many_files(None)], ..Effects::default() };
+    };
     let is_file = |text: &&str| !ground.budget.is_over() && ground.touch(access, text).exists;
     let others = mcp::other_texts(&tool.tool_input).into_iter().filter(is_file).map(Cow::from);
-    let named = files.chain(others).map(|path| Uncertainty::Named { access, path: path.into_owned() });
+    let named =
+        files.into_iter().chain(others).map(|path| Uncertainty::Named { access, path: path.into_owned() });
     Effects { unclear: named.collect(), ..Effects::default() }
 }
 

@@ -145,7 +145,7 @@ fn what_a_layer_says_alone_is_known_without_reading_it_again() {
 }
 
 #[test]
-fn an_inner_layer_does_not_stop_records_that_an_outer_one_requires() {
+fn an_inner_layer_does_not_stop_records_that_an_outer_one_wants_or_requires() {
     let is_on = |files: &[(Layer, &str, &str)]| {
         let audit = layered(files).0.audit.unwrap();
         (audit.enabled.unwrap_or(true), audit.required.unwrap_or(false))
@@ -154,7 +154,8 @@ fn an_inner_layer_does_not_stop_records_that_an_outer_one_requires() {
     for off in ["audit: {enabled: false}\n", "audit: {enabled: false, required: false}\n"] {
         assert_eq!(is_on(&[required, (Layer::Project, "project", off)]), (true, true), "{off}");
         let wanted = (Layer::User, "user", "audit: {enabled: true}\n");
-        assert!(!is_on(&[wanted, (Layer::Project, "project", off)]).0, "not required");
+        assert!(is_on(&[wanted, (Layer::Project, "project", off)]).0, "{off}");
+        assert!(!is_on(&[(Layer::Project, "project", off)]).0, "{off}");
     }
 }
 

@@ -70,14 +70,14 @@ impl TreeMerger<'_> {
         !outer.is_first && is_first(value) && outer.commands.is_some_and(is_outer)
     }
 
-    /// Whether an inner layer would disable records that an outer one requires.
+    /// Whether an inner layer would disable records that an outer one wants or requires.
     fn would_stop_audit(&self, outer: &[MapEntry], value: &Spanned<Node>) -> bool {
-        let is_required = |(key, required): &MapEntry| {
-            key.value == "required"
-                && required.value == Node::Bool(true)
-                && self.layer_of(required.span) < self.layer_of(value.span)
+        let is_wanted = |(key, wanted): &MapEntry| {
+            (key.value == "enabled" || key.value == "required")
+                && wanted.value == Node::Bool(true)
+                && self.layer_of(wanted.span) < self.layer_of(value.span)
         };
-        self.keys == ["audit"] && value.value == Node::Bool(false) && outer.iter().any(is_required)
+        self.keys == ["audit"] && value.value == Node::Bool(false) && outer.iter().any(is_wanted)
     }
 
     /// Whether an inner layer warns later than the outer layer's default.

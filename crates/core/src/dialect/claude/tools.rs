@@ -362,9 +362,9 @@ pub fn replaces_text(input: &Map<String, Value>) -> bool {
     input.get("old_string").and_then(Value::as_str).is_some_and(|text| !text.is_empty())
 }
 
-/// The files that a call sends to the user.
-pub fn sent<'a>(tool: &str, input: &'a Map<String, Value>) -> Vec<Cow<'a, str>> {
-    if tool == SEND { mcp::named_files(input) } else { Vec::new() }
+/// The files that a call sends to the user. `None` if there are too many.
+pub fn sent<'a>(tool: &str, input: &'a Map<String, Value>) -> Option<Vec<Cow<'a, str>>> {
+    if tool == SEND { mcp::named_files(input) } else { Some(Vec::new()) }
 }
 
 /// The host of the input's `url`, in lower case. `None` for a URL that two readers could understand differently.

@@ -97,11 +97,14 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// The files in a tool's input, judging by its keys, at any depth.
-pub fn named_files(input: &Map<String, Value>) -> Vec<Cow<'_, str>> {
+/// The limit on files in a tool's input. With more it takes too long to compare them with the rules.
+const MAX_FILES: usize = 10_000;
+
+/// The files in a tool's input, judging by its keys, at any depth. `None` if there are too many.
+pub fn named_files(input: &Map<String, Value>) -> Option<Vec<Cow<'_, str>>> {
     let mut found = Vec::new();
     of_object(input, false, &mut found);
-    found
+    if found.len() > MAX_FILES { None } else { Some(found) }
 }
 
 /// The other texts in an input that may be a path, at any depth. They count if such a file exists. A text that a tool writes or
@@ -296,7 +299,7 @@ mod tests {
             (json!({"files": [[["a"]], {"./b": [1], "c": "d"}]}), vec!["./b", "a"]),
             (json!({"edits": [{"src/a.rs": [{"old": "b"}]}], ".env": null}), vec![".env", "src/a.rs"]),
         ] {
-            let mut found = named_files(input.as_object().unwrap());
+            let mut found = named_files(input.as_object().unwrap()).unwrap();
             found.sort_unstable();
             assert_eq!(found, expected, "{input}");
         }
