@@ -165,13 +165,20 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The variables that arithmetic sets hold numbers from now on.
+    /// The variables that arithmetic sets hold numbers from now on. If it may fail, they may still have the values from before.
     pub(crate) fn assign_numbers(&mut self, word: &Word) {
         if !side_effects::assigns(word) {
             return;
         }
+        let may_fail = side_effects::may_fail(word);
         for name in side_effects::names(word) {
-            self.state.set(name, Value::one(Field::like(system::NUMBER, format!("${name}"))));
+            let number = Field::like(system::NUMBER, format!("${name}"));
+            let value = match self.state.get(name) {
+                _ if !may_fail => Value::one(number),
+                Some(old) => old.join(&Value::one(number)),
+                None => Value::one_of([unknown_value(name), number]),
+            };
+            self.state.set(name, value);
         }
     }
 

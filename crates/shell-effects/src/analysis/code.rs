@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::field::{Field, FieldKind, UNKNOWN_WORD};
+use crate::analysis::field::{Field, FieldKind, SPELLED_WORD, UNKNOWN_WORD};
+use crate::analysis::spelling::may_print_sign;
 use crate::analysis::stream::{PrintedText, Stream};
 use crate::programs::action::Stdin;
 use crate::programs::languages::SourceLanguage;
@@ -232,7 +233,7 @@ impl Analyzer<'_> {
                 if name.bytes().all(is_name) && !name.starts_with(|first: char| first.is_ascii_digit()) =>
             {
                 // `$_` is the last word of the command before.
-                matches!(name, UNKNOWN_WORD | "_")
+                matches!(name, UNKNOWN_WORD | SPELLED_WORD | "_")
                     || self.state.get(name).is_some()
                     || self.state.exports.has(name)
             }
@@ -473,11 +474,13 @@ pub(crate) fn as_code(text: &Field) -> Cow<'_, str> {
     let mut at = 0;
     for (hole, _) in &text.holes {
         code.push_str(text.text.get(at..hole.start).unwrap_or_default());
-        let name = text.text.get(hole.clone()).and_then(|part| part.strip_prefix('$'));
+        let part = text.text.get(hole.clone()).and_then(|part| part.strip_prefix('$'));
+        let is_spelled = part.is_some_and(|part| part.starts_with('(') && may_print_sign(part));
+        let unknown = if is_spelled { SPELLED_WORD } else { UNKNOWN_WORD };
         let is_variable = |name: &&str| {
             name.bytes().all(is_name) && !name.starts_with(|first: char| first.is_ascii_digit())
         };
-        let name = name.filter(is_variable).unwrap_or(UNKNOWN_WORD);
+        let name = part.filter(is_variable).unwrap_or(unknown);
         code.push_str(&format!("${{{name}}}"));
         at = hole.end;
     }

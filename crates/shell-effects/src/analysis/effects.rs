@@ -160,6 +160,10 @@ impl Analyzer<'_> {
             FieldKind::Unknown => {
                 // An unset variable is empty, unless the user's shell sets it.
                 if let (Access::Read | Access::Write, Some(path)) = (access, self.path_without_unset(field)) {
+                    // What is in quotes is not known any more.
+                    if path.contains(['*', '?', '[']) {
+                        self.effect(access, Target::Glob(path.clone()), command);
+                    }
                     self.effect(access, Target::Path(path), command);
                 }
                 match self.unknown_target(access, field) {

@@ -274,7 +274,7 @@ impl Analyzer<'_> {
 }
 
 /// The known parts of a word.
-fn without_holes(word: &Field) -> String {
+pub(crate) fn without_holes(word: &Field) -> String {
     let mut known = String::new();
     let mut at = 0;
     for (part, _) in &word.holes {

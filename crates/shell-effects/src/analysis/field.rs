@@ -8,6 +8,9 @@ use crate::syntax::parser::is_name;
 /// The variable that stands for unknown text.
 pub(crate) const UNKNOWN_WORD: &str = "unknown_output";
 
+/// Like `UNKNOWN_WORD`, for text that may have an option or a sign.
+pub(crate) const SPELLED_WORD: &str = "unknown_signs";
+
 /// A file of a directory, as a part of a word.
 pub(crate) const FOUND: &str = "what was found";
 

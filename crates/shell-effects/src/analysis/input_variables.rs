@@ -102,7 +102,14 @@ fn line_array(analyzer: &Analyzer<'_>, call: &Call<'_>) -> Option<Vec<Field>> {
         let is_whole = call.arguments.value(&["-O", "-d", "-u"]).is_none();
         return if is_whole { Some(files.iter().map(stream::found).collect()) } else { None };
     }
-    elements(exact_input(analyzer)?.split(delimiter(call)?))
+    let (input, end) = (exact_input(analyzer)?, delimiter(call)?);
+    if call.arguments.has(&["-t"]) { elements(input.split(end)) } else { whole_lines(input, end) }
+}
+
+/// The lines with their ends, which stay without `-t`.
+fn whole_lines(input: &str, end: char) -> Option<Vec<Field>> {
+    let lines: Vec<Field> = input.split_inclusive(end).take(MAX_OPTIONS + 1).map(Field::literal).collect();
+    if lines.len() > MAX_OPTIONS { None } else { Some(lines) }
 }
 
 /// The whole input, if it is known.

@@ -3,6 +3,7 @@
 use crate::Quoting;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::{Language, is_wholly_unknown};
+use crate::analysis::environment::without_holes;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::script_files::WrittenCode;
 use crate::analysis::stream::Stream;
@@ -73,18 +74,57 @@ impl Analyzer<'_> {
         }
     }
 
-    /// An unknown value at the start of the program's name may be empty: `${x}git push`.
-    pub(super) fn after_empty_start(&mut self, fields: &[Field], command: usize) {
+    /// Unknown values in the program's name may be empty: `${x}git push`, `.$x FILE`.
+    pub(super) fn after_empty_parts(&mut self, fields: &[Field], command: usize) {
         let Some((first, rest)) = fields.split_first() else { return };
-        let end = first.holes.iter().fold(0, |end, (hole, _)| if hole.start == end { hole.end } else { end });
-        let name = first.text.get(end..).unwrap_or_default();
-        let is_name = end > 0 && !name.is_empty() && first.holes.iter().all(|(hole, _)| hole.end <= end);
-        let is_elsewhere = name.contains('/') && !table::is_own_program(name);
-        if !is_name || is_elsewhere || first.kind != FieldKind::Unknown {
+        let name = without_holes(first);
+        let is_elsewhere = name.contains('/') && !table::is_own_program(&name);
+        let has_parts = first.kind == FieldKind::Unknown && !first.holes.is_empty();
+        if !has_parts || name.is_empty() || is_elsewhere {
             return;
         }
         let fields: Vec<Field> = std::iter::once(Field::literal(name)).chain(rest.iter().cloned()).collect();
         self.perhaps(command, &fields);
+    }
+
+    /// Arguments that may be options: unset variables at the start leave one, as in `git push $x--force`, and a pattern matches
+    /// files whose names are some, as in `tar cf x *`.
+    pub(super) fn options_that_appear(&mut self, fields: &[Field], command: usize) {
+        if fields.iter().all(Field::is_literal) {
+            return;
+        }
+        let (mut other, mut is_other) = (Vec::with_capacity(fields.len()), false);
+        for field in fields {
+            match field.kind {
+                FieldKind::Glob if field.written.is_none() => {
+                    let options = self.made_options(&field.text);
+                    is_other |= !options.is_empty();
+                    other.extend(options);
+                    // Its other files. They are looked for only once.
+                    other.push(Field::like(field.text.as_str(), field.shown()));
+                }
+                FieldKind::Unknown => {
+                    let field = self.without_unset_start(field);
+                    is_other |= field.is_literal();
+                    other.push(field);
+                }
+                _ => other.push(field.clone()),
+            }
+        }
+        if is_other {
+            self.perhaps(command, &other);
+        }
+    }
+
+    /// An option or a sign after unset variables, or the same word.
+    fn without_unset_start(&self, field: &Field) -> Field {
+        let known = without_holes(field);
+        let starts_unset = field.holes.first().is_some_and(|(hole, _)| hole.start == 0);
+        if starts_unset && known.starts_with(['-', '+', ':']) && self.is_of_unset(field) {
+            Field::literal(known)
+        } else {
+            field.clone()
+        }
     }
 
     /// Runs another possible reading of a command.

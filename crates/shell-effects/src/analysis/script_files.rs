@@ -5,6 +5,7 @@ use crate::analysis::code::Language;
 use crate::analysis::disk::{SOMEWHERE, WrittenFile};
 use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
+use crate::analysis::variables::Value;
 use crate::programs::arguments::Call;
 use crate::programs::inline_calls;
 use crate::programs::languages::SourceLanguage;
@@ -204,6 +205,39 @@ impl Analyzer<'_> {
         let mut paths = self.state.disk.perhaps_named(name);
         paths.retain(|path| has_path || is_of_programs(path));
         paths
+    }
+
+    /// Programs that this command wrote into a directory of its own `PATH`. Any program may run them, as tar runs gzip.
+    pub(crate) fn programs_of_path(&mut self, command: usize) {
+        if self.state.disk.is_untouched() {
+            return;
+        }
+        let paths = self.written_in_path();
+        if !paths.is_empty() {
+            let code =
+                WrittenCode { command, interpreter: "PATH", language: Language::NewShell, arguments: &[] };
+            self.copied(|analyzer| analyzer.written_programs(&code, paths));
+        }
+    }
+
+    /// The files that this script wrote into the known directories of `PATH`, if they look like programs.
+    fn written_in_path(&self) -> Vec<String> {
+        let mut values: Vec<String> = self.state.exports.values("PATH").map(str::to_owned).collect();
+        if let Some(Value::Options(options)) = self.state.get("PATH") {
+            values.extend(options.as_slice().iter().map(|value| value.text.clone()));
+        }
+        let directories: Vec<&str> =
+            values.iter().flat_map(|value| value.split(':')).filter(|part| !part.contains('$')).collect();
+        let is_in = |path: &str, directory: &&str| {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            let file = if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
+            !name.contains('.') && self.paths_of(&Field::literal(file)).iter().any(|known| known == path)
+        };
+        let written = self.state.disk.written_files().into_iter().map(|(path, _)| path.as_ref().to_owned());
+        if directories.is_empty() {
+            return Vec::new();
+        }
+        written.filter(|path| directories.iter().any(|directory| is_in(path, directory))).collect()
     }
 
     /// A program of this name that this command wrote, in any directory.

@@ -24,6 +24,18 @@ pub(crate) fn assigns(word: &Word) -> bool {
     })
 }
 
+/// Whether arithmetic may fail before it sets a variable: an assigned value that is no name and no number, such as a text in
+/// quotes, or a division.
+pub(crate) fn may_fail(word: &Word) -> bool {
+    let is_plain = |c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-' | '=' | '*' | '<' | '>' | '(' | ')')
+    };
+    !literal(word).all(|text| {
+        let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        compact.chars().all(is_plain) && !compact.ends_with('=')
+    })
+}
+
 /// Whether a word of a condition compares numbers. Each of them is arithmetic.
 pub(crate) fn compares_numbers(word: &Word) -> bool {
     matches!(word.as_slice(), [Piece::Plain(text)]

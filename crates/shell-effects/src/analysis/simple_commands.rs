@@ -259,11 +259,14 @@ impl Analyzer<'_> {
             self.printed_command(fields);
             self.unknown_program(fields);
             self.after_empty_words(fields, command);
-            self.after_empty_start(fields, command);
+            self.after_empty_parts(fields, command);
             return;
         }
         match self.state.aliases.get(&first.text).cloned() {
-            None => self.run_program(first, fields, command),
+            None => {
+                self.run_program(first, fields, command);
+                self.options_that_appear(fields, command);
+            }
             // A shell that is not interactive does not expand aliases.
             Some(alias) => {
                 let texts = alias.bodies.as_slice().iter().map(Some);
@@ -283,6 +286,12 @@ impl Analyzer<'_> {
             self.builtin_variables(program, fields);
         }
         self.program_on_path(fields, command);
+        let only_uses_files = |program: &Program| {
+            matches!(program.action, Action::Nothing | Action::Each(..) | Action::Trees(..))
+        };
+        if !program.is_some_and(only_uses_files) {
+            self.programs_of_path(command);
+        }
         if program.is_some_and(|program| program.runs_package_scripts) {
             self.package_scripts(fields);
         }

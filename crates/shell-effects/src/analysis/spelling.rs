@@ -4,7 +4,7 @@
 //! s/^/+/)` the script itself adds one.
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::field::{Field, FieldKind, SPELLED_WORD};
 use crate::glob::{Glob, GlobKind};
 use crate::programs::batches::GIVEN;
 use crate::syntax::parser::is_name;
@@ -12,6 +12,9 @@ use crate::{Access, Effect, SimpleCommand, Target};
 
 /// Longer texts may be anything.
 const MAX_TEXT: usize = 4096;
+
+/// More files with such names are not followed.
+const MAX_MADE: usize = 16;
 
 /// What turns a text into another one that is not seen: programs, and functions and escapes in code. It is searched in text, so
 /// it is not a column of the table of programs.
@@ -47,6 +50,7 @@ impl Analyzer<'_> {
             }
             FieldKind::Unknown => match part.strip_prefix('$') {
                 Some(text) if text.starts_with('(') => may_print_sign(text),
+                Some(SPELLED_WORD) => true,
                 Some(name) if name.bytes().all(is_name) => {
                     let by = self.state.variables.printed_by(name);
                     by.iter()
@@ -60,17 +64,23 @@ impl Analyzer<'_> {
 
     /// Whether this script made a file that a pattern matches, and whose name looks like an option or starts with a sign.
     fn matches_made(&self, pattern: &str) -> bool {
+        !self.made_options(pattern).is_empty()
+    }
+
+    /// The names of the files that this script made and that a pattern matches, if they look like an option or start with a sign.
+    pub(super) fn made_options(&self, pattern: &str) -> Vec<Field> {
         if !pattern.starts_with(['*', '?', '[']) {
-            return false;
+            return Vec::new();
         }
-        let is_made = |effect: &Effect| {
-            let (Target::Path(path) | Target::Tree(path)) = &effect.target else { return false };
+        let made = |effect: &Effect| {
+            let (Target::Path(path) | Target::Tree(path)) = &effect.target else { return None };
             let name = path.rsplit('/').next().unwrap_or(path);
             let is_meant = effect.access != Access::Read && name.starts_with(['-', '+', ':']);
-            is_meant
-                && Glob::new(pattern, GlobKind::Path).is_ok_and(|glob| glob.matches(name).unwrap_or(true))
+            let matches =
+                || Glob::new(pattern, GlobKind::Path).is_ok_and(|glob| glob.matches(name).unwrap_or(true));
+            if is_meant && matches() { Some(Field::literal(name)) } else { None }
         };
-        self.script.effects.iter().any(is_made)
+        self.script.effects.iter().filter_map(made).take(MAX_MADE).collect()
     }
 }
 
@@ -81,7 +91,7 @@ fn may_print_sign_as_command(command: &SimpleCommand) -> bool {
 }
 
 /// Whether the text of a command has an option or a sign that it may print: in quotes after a blank, or after a sign in a word.
-fn may_print_sign(text: &str) -> bool {
+pub(super) fn may_print_sign(text: &str) -> bool {
     if text.len() > MAX_TEXT || DECODERS.iter().any(|decoder| text.contains(decoder)) {
         return true;
     }

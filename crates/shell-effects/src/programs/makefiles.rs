@@ -58,6 +58,11 @@ pub(crate) fn make(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
 /// `make NAME=VALUE`.
 fn make_variables(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for operand in &call.arguments.operands {
+        // Before each line of a recipe.
+        if let Some(flags) = operand.text.strip_prefix(".SHELLFLAGS=") {
+            let code = operand.with(format!("sh {flags} :"));
+            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
+        }
         // A makefile may run it: `make CC='gcc -O2'`.
         let Some((name, value)) = operand.text.split_once('=').filter(|(_, value)| value.contains(' '))
         else {

@@ -297,6 +297,11 @@ impl Parser<'_> {
             }
             self.eat("&");
             self.skip_lines()?;
+            while self.eat_reserved("coproc") {
+                self.coprocess_name();
+                self.skip_blanks();
+                is_coprocess = true;
+            }
         }
         if is_coprocess {
             // Bash continues at the other ends of its pipes: it writes what the first command reads.

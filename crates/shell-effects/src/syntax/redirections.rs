@@ -26,7 +26,8 @@ impl Parser<'_> {
 
     fn redirection(&mut self) -> Result<Option<Redirection>, ParseError> {
         if self.eat("<<<") {
-            let word = self.target()?;
+            let mut word = self.target()?;
+            word.push(Piece::Quoted("\n".to_owned()));
             return Ok(Some(Redirection::Text(Rc::new(OnceCell::from(word)))));
         }
         if self.eat("<<") {
