@@ -30,8 +30,10 @@ pub(crate) fn may_fail(word: &Word) -> bool {
     let is_plain = |c: char| {
         c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-' | '=' | '*' | '<' | '>' | '(' | ')')
     };
-    !literal(word).all(|text| {
-        let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    // `for ((i = 0; i < 9; i++))`.
+    let mut parts = literal(word).flat_map(|text| text.split(';'));
+    !parts.all(|part| {
+        let compact: String = part.chars().filter(|c| !c.is_whitespace()).collect();
         compact.chars().all(is_plain) && !compact.ends_with('=')
     })
 }
