@@ -398,7 +398,17 @@ impl Analyzer<'_> {
 
     /// A rule that allows the program must name such a subcommand, or such an option of a subcommand.
     fn acting_subcommands(&mut self, program: &Program, words: &[Field], command: usize) {
-        for acting in program.acting_subcommands.iter().copied().chain(program.launching()) {
+        let before = program.subcommand_options.unwrap_or_default();
+        let (_, length) = arguments::parse_up_to(before, words, true);
+        let Some(first) = words.get(length) else { return };
+        let other_names = program.group_names(&first.text);
+        // Most are for other subcommands.
+        let is_for_it = |acting: &&str| {
+            let part = acting.split(' ').next().unwrap_or_default();
+            first.text == part || other_names.contains(&part)
+        };
+        let all = program.acting_subcommands.iter().copied().chain(program.launching());
+        for acting in all.filter(is_for_it) {
             let (name, last) = match acting.rsplit_once(' ') {
                 Some((name, option)) if option.starts_with('-') => (name, option),
                 Some((_, last)) => (acting, last),

@@ -362,7 +362,7 @@ pub(crate) fn after<'f>(program: &Program, subcommand: &str, words: &'f [Field])
     for part in subcommand.split_whitespace() {
         let (_, length) = arguments::parse_up_to(options, rest, true);
         let (found, after) = rest.get(length..)?.split_first()?;
-        if !program.means(&found.text, part) {
+        if found.text != part && !program.group_names(&found.text).contains(&part) {
             return None;
         }
         options = program.group_options(part).unwrap_or_default();

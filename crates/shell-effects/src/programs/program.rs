@@ -415,12 +415,12 @@ impl Program {
         self.subcommands.iter().find(|subcommand| subcommand.names.contains(&name))
     }
 
-    /// Whether a word is this part of the name of a subcommand, or an alias of it.
-    pub(crate) fn means(&self, word: &str, part: &str) -> bool {
-        let is_alias = |known: &Subcommand| {
-            matches!(known.action, SubcommandAction::Group) && known.names.contains(&word)
-        };
-        word == part || self.subcommand(part).is_some_and(is_alias)
+    /// The other names of a subcommand that has subcommands itself.
+    pub(crate) fn group_names(&self, word: &str) -> &'static [&'static str] {
+        match self.subcommand(word) {
+            Some(known) if matches!(known.action, SubcommandAction::Group) => known.names,
+            _ => &[],
+        }
     }
 
     /// The names of the subcommands that launch a command. If that is always a program with subcommands, those count instead:
