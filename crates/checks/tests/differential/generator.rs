@@ -21,12 +21,16 @@ struct Seeds {
     tokens: Vec<String>,
 }
 
+/// The variable that adds the newest seeds.
+const NEWEST: &str = "DIFFERENTIAL_NEWEST";
+
 static SEEDS: LazyLock<Seeds> = LazyLock::new(|| {
+    let mut files = vec![include_str!("seeds.txt")];
+    if std::env::var_os(NEWEST).is_some() {
+        files.push(include_str!("newest_seeds.txt"));
+    }
     let section = |name: &str| {
-        let text = include_str!("seeds.txt");
-        let (_, rest) = text.split_once(&format!("== {name}\n")).expect("a section of seeds.txt");
-        let lines = rest.split("\n== ").next().unwrap_or_default().lines();
-        let lines = lines.filter(|line| !line.is_empty());
+        let lines = files.iter().flat_map(|text| section(text, name));
         lines.map(|line| line.replace('⏎', "\n")).collect::<Vec<String>>()
     };
     Seeds {
@@ -37,6 +41,12 @@ static SEEDS: LazyLock<Seeds> = LazyLock::new(|| {
         tokens: section("tokens"),
     }
 });
+
+fn section<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
+    let (_, rest) = text.split_once(&format!("== {name}\n")).expect("a section of the seeds");
+    let lines = rest.split("\n== ").next().unwrap_or_default().lines();
+    lines.filter(|line| !line.is_empty())
+}
 
 /// Numbers by chance, the same for the same seed.
 struct Chance(u64);

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::Quoting;
+use crate::analysis::spelling::may_print_sign;
 use crate::syntax::parser::is_name;
 
 /// The variable that stands for unknown text.
@@ -107,7 +108,9 @@ impl Field {
             FieldKind::Tree | FieldKind::Unknown => {
                 let name =
                     self.text.strip_prefix('$').filter(|name| !name.is_empty() && name.bytes().all(is_name));
-                format!("${{{}}}", name.unwrap_or(UNKNOWN_WORD))
+                let is_spelled = self.text.contains("$(") && may_print_sign(&self.text);
+                let unknown = if is_spelled { SPELLED_WORD } else { UNKNOWN_WORD };
+                format!("${{{}}}", name.unwrap_or(unknown))
             }
         }
     }
