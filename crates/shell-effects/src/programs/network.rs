@@ -344,16 +344,25 @@ const MAX_INCLUDED: usize = 3;
 
 /// A setting of ssh: `NAME VALUE` or `NAME=VALUE`, each of them perhaps in quotes.
 fn ssh_setting(analyzer: &mut Analyzer<'_>, setting: &Field, included: usize) {
-    let text = setting.text.trim_start().replace('"', " ");
-    let text = text.trim_start();
-    let Some((name, value)) = text.split_once(|c: char| c == '=' || c.is_whitespace()) else { return };
-    let value = value.trim_start_matches(|c: char| c == '=' || c.is_whitespace()).trim_end();
+    let text = setting.text.trim_start_matches(|c: char| c == '"' || c.is_whitespace());
+    let Some((name, value)) = text.split_once(|c: char| matches!(c, '=' | '"') || c.is_whitespace()) else {
+        return;
+    };
+    let is_separator = |c: char| c == '=' || c.is_whitespace();
+    let value = value.trim_matches(is_separator);
     let code = match name.to_ascii_lowercase().as_str() {
-        name if COMMANDS.contains(&name) && value != "none" => Some(value),
-        // `Match host x exec CODE`
-        "match" => value.split_once("exec").map(|(_, code)| code.trim_start_matches([' ', '='])),
+        name if COMMANDS.contains(&name) && value != "none" => {
+            // Quotes inside of a command are the shell's.
+            let inner = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+            Some(inner.unwrap_or(value))
+        }
+        // `Match host x exec "CODE"`
+        "match" => value.split_once("exec").map(|(_, code)| {
+            let code = code.trim_matches(is_separator);
+            code.strip_prefix('"').and_then(|rest| rest.split('"').next()).unwrap_or(code)
+        }),
         "include" if included > 0 => {
-            for file in value.split_whitespace() {
+            for file in value.split(|c: char| matches!(c, '=' | '"') || c.is_whitespace()) {
                 let Stream::Text(printed) = analyzer.content(&Field::literal(file)) else { continue };
                 let lines = printed.text.text.lines().map(Field::literal);
                 lines.for_each(|line| ssh_setting(analyzer, &line, included - 1));
