@@ -404,8 +404,10 @@ impl Analyzer<'_> {
         let other_names = program.group_names(&first.text);
         // Most are for other subcommands.
         let is_for_it = |acting: &&str| {
-            let part = acting.split(' ').next().unwrap_or_default();
-            first.text == part || other_names.contains(&part)
+            let is_named = |name: &str| {
+                acting.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+            };
+            is_named(&first.text) || other_names.iter().any(|name| is_named(name))
         };
         let all = program.acting_subcommands.iter().copied().chain(program.launching());
         for acting in all.filter(is_for_it) {
