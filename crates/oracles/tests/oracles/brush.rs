@@ -69,12 +69,14 @@ fn commands_are_parsed_as_by_brush() {
     }
     // brush refuses `select`, a substitution with `;` in `for ((…))`, a `)` in a substitution and a here-document without an end. We
     // refuse a subscript with blanks, about which the user is then asked.
+    // `coproc` counts as a command of ours. A subscript in `{a[…]}>` is refused.
     insta::assert_snapshot!(different.join("\n"), @r#"
     cat <<$'E\x46'⏎EF⏎c\⏎at .env: Some(2), not None
     for ((i=$(cat .env);;)); do :; done: Some(1), not None
     select x in a; do cat .env; done: Some(1), not None
     echo $(case a in a) cat .env;; esac): Some(1), not None
     echo $(cat <<E⏎)⏎E⏎cat .env): Some(1), not None
+    coproc cat .env: Some(2), not Some(1)
     cat <<EOF⏎never closed: Some(1), not None
     a=(1)#; cat .env: Some(1), not Some(0)
     a=(1)# ; cat .env: Some(1), not Some(0)
@@ -84,7 +86,12 @@ fn commands_are_parsed_as_by_brush() {
     a[ #]\1; rm a: None, not Some(1)
     a[{ #]; rm a: None, not Some(1)
     a=([ #]=1); rm a⏎): None, not Some(0)
+    coproc sh; echo 'cat .env' >&${COPROC[1]}: Some(3), not Some(2)
+    exec {a['$(cat .env)']}>b: None, not Some(1)
+    e | coproc vi -e -c'!cat .env': Some(3), not Some(2)
+    e | coproc n { head .env; }: Some(3), not None
     select x in a b; do echo $x; break; done: Some(2), not None
+    coproc cat: Some(2), not Some(1)
     f=x:.env; IFS[0000000000000000000000000000000000000000000000: None, not Some(1)
     f=x:.env; IFS[0 + 0]=:; cat $f: None, not Some(2)
     "#);

@@ -62,16 +62,23 @@ fn commands_are_parsed_as_by_a_complete_parser() {
             different.push(format!("{start}: {ours:?}, not {theirs:?}"));
         }
     }
+    // `coproc` counts as a command of ours. A subscript in `{a[…]}>` is refused.
     insta::assert_snapshot!(different.join("\n"), @r"
     cat <<$'E\x46'⏎EF⏎c\⏎at .env: Some(2), not Some(1)
     echo `echo \`cat .env\``: Some(3), not Some(2)
     x[$(cat .env)]=1: Some(1), not Some(2)
     echo ${ cat .env; }: Some(2), not Some(1)
+    coproc cat .env: Some(2), not Some(1)
     echo >: None, not Some(1)
     echo `#\⏎rm a`: Some(1), not Some(2)
     a[ #]\1; rm a: None, not Some(2)
     a[{ #]; rm a: None, not Some(2)
     a=([ #]=1); rm a⏎): None, not Some(0)
+    coproc sh; echo 'cat .env' >&${COPROC[1]}: Some(3), not Some(2)
+    exec {a['$(cat .env)']}>b: None, not Some(1)
+    e | coproc vi -e -c'!cat .env': Some(3), not Some(2)
+    e | coproc n { head .env; }: Some(3), not Some(2)
+    coproc cat: Some(2), not Some(1)
     f=x:.env; IFS[0000000000000000000000000000000000000000000000: None, not Some(1)
     f=x:.env; IFS[0 + 0]=:; cat $f: None, not Some(2)
     a[$((i + 1))]=x; cat ${a[0]}: Some(1), not Some(2)
