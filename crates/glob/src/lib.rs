@@ -18,6 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 mod fingerprint;
 mod literal;
+mod plain;
 mod program;
 mod states;
 mod unknown_parts;
@@ -84,9 +85,15 @@ impl Glob {
     /// # Errors
     /// Says what is wrong with it.
     pub fn new(pattern: &str, kind: GlobKind) -> Result<Glob, GlobError> {
+        program::check_length(pattern)?;
         let head = literal::head(pattern);
-        program::check(pattern, head, kind)?;
-        let starts = FirstCharacters::of(pattern);
+        let starts = match plain::starts(pattern, head) {
+            Some(starts) => starts,
+            None => {
+                program::check(pattern, head, kind)?;
+                FirstCharacters::of(pattern)
+            }
+        };
         Ok(Glob(Arc::new(ValidPattern {
             pattern: pattern.into(),
             kind,
@@ -105,7 +112,7 @@ impl Glob {
     /// # Errors
     /// Says what is wrong with it.
     pub fn check(pattern: &str, kind: GlobKind) -> Result<(), GlobError> {
-        program::check(pattern, literal::head(pattern), kind)
+        Glob::new(pattern, kind).map(drop)
     }
 
     fn program(&self) -> &[Instruction] {

@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+use super::plain::{ByteSet, STRUCTURE};
 use super::program::{GlobKind, end_of_alternatives, end_of_class};
 
 /// Whether a character has a special meaning in a pattern.
@@ -9,9 +10,11 @@ fn is_special(byte: u8) -> bool {
     matches!(byte, b'*' | b'?' | b'[' | b'{' | b'\\')
 }
 
+static ENDS_LITERAL: ByteSet = ByteSet::of(b"*?[{\\}");
+
 /// How many bytes of a pattern are literal at its start.
 pub(super) fn head(pattern: &str) -> usize {
-    pattern.bytes().position(|byte| is_special(byte) || byte == b'}').unwrap_or(pattern.len())
+    ENDS_LITERAL.next(pattern.as_bytes(), 0)
 }
 
 /// What a match can start with: one bit for each ASCII character, all bits if they are unknown.
@@ -30,38 +33,11 @@ fn pair(first: u8, second: u8) -> u128 {
 
 impl FirstCharacters {
     pub(super) const NONE: FirstCharacters = FirstCharacters { first: 0, pairs: 0 };
-    const ANY: FirstCharacters = FirstCharacters { first: u128::MAX, pairs: u128::MAX };
+    pub(super) const ANY: FirstCharacters = FirstCharacters { first: u128::MAX, pairs: u128::MAX };
 
+    /// Those of a pattern that is not a plain one: only its first character is examined.
     pub(super) fn of(pattern: &str) -> FirstCharacters {
-        if pattern.starts_with('{') {
-            return FirstCharacters::of_alternatives(pattern, 1).0;
-        }
         FirstCharacters::NONE.with(pattern.as_bytes())
-    }
-
-    /// The first characters of alternatives whose `{` is before this position, and the position after their `}`.
-    fn of_alternatives(pattern: &str, mut at: usize) -> (FirstCharacters, usize) {
-        let mut starts = FirstCharacters::NONE;
-        loop {
-            match pattern.as_bytes().get(at..).unwrap_or_default() {
-                [b'{', ..] => {
-                    let (nested, end) = FirstCharacters::of_alternatives(pattern, at + 1);
-                    starts = starts.or(nested);
-                    at = end;
-                }
-                [b',', ..] => starts = FirstCharacters::ANY,
-                alternative => starts = starts.with(alternative),
-            }
-            // Nothing more can be learnt.
-            if starts.first == u128::MAX {
-                return (FirstCharacters::ANY, end_of_alternatives(pattern, at));
-            }
-            at = end_of_alternative(pattern, at);
-            if pattern.as_bytes().get(at) != Some(&b',') {
-                return (starts, at + 1);
-            }
-            at += 1;
-        }
     }
 
     fn or(self, other: FirstCharacters) -> FirstCharacters {
@@ -69,7 +45,7 @@ impl FirstCharacters {
     }
 
     /// With the start of a pattern or an alternative, in both cases, because some rules ignore case.
-    fn with(self, pattern: &[u8]) -> FirstCharacters {
+    pub(super) fn with(self, pattern: &[u8]) -> FirstCharacters {
         let is_literal = |byte: u8| !is_special(byte) && byte != b'}';
         let bit = |byte: u8| 1 << byte;
         match pattern {
@@ -199,18 +175,17 @@ impl Comparison<'_> {
 
 /// The position of the `,` or `}` that ends an alternative.
 pub(super) fn end_of_alternative(pattern: &str, mut at: usize) -> usize {
-    while let Some(byte) = pattern.as_bytes().get(at) {
-        match byte {
-            b',' | b'}' => break,
-            b'{' => at = end_of_alternatives(pattern, at + 1),
-            b'[' => at = end_of_class(pattern, at + 1),
-            b'\\' => {
+    loop {
+        at = STRUCTURE.next(pattern.as_bytes(), at);
+        match pattern.as_bytes().get(at) {
+            Some(b'{') => at = end_of_alternatives(pattern, at + 1),
+            Some(b'[') => at = end_of_class(pattern, at + 1),
+            Some(b'\\') => {
                 at += 1 + pattern.get(at + 1..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
             }
-            _ => at += 1,
+            _ => return at,
         }
     }
-    at
 }
 
 /// The rest after the special character or group that a pattern starts with.

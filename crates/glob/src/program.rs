@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::plain::{BRACES, STRUCTURE};
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GlobKind {
     /// A name: `*` is anything.
@@ -20,7 +22,7 @@ impl fmt::Display for GlobError {
 }
 
 /// The limit on nested braces.
-const MAX_DEPTH: usize = 10;
+pub(super) const MAX_DEPTH: usize = 10;
 
 /// No real pattern is longer.
 const MAX_CHARS: usize = 1_024;
@@ -70,59 +72,30 @@ pub(super) fn compile(pattern: &str, kind: GlobKind) -> Vec<Instruction> {
     Compiler::new(pattern, kind, Some(Vec::with_capacity(32))).run().unwrap_or_default()
 }
 
-/// Says what is wrong with a pattern. Its first `head` bytes are literal.
-pub(super) fn check(pattern: &str, head: usize, kind: GlobKind) -> Result<(), GlobError> {
+/// Checks the length of a pattern.
+pub(super) fn check_length(pattern: &str) -> Result<(), GlobError> {
     if pattern.len() > MAX_CHARS && pattern.chars().count() > MAX_CHARS {
         return Err(GlobError("it is longer than 1,024 characters"));
     }
-    // Nothing can be wrong with the literal start.
-    if is_plainly_valid(pattern.as_bytes().get(head..).unwrap_or_default()) {
-        return Ok(());
-    }
-    Compiler { at: head, ..Compiler::new(pattern, kind, None) }.run().map(drop)
+    Ok(())
 }
 
-/// Whether a quick look at the bytes shows that a pattern is valid: it has no escape and no range, and each brace has its
-/// counterpart. Most patterns are so, and all patterns of a config are checked at every event.
-fn is_plainly_valid(pattern: &[u8]) -> bool {
-    let mut depth = 0;
-    let mut bytes = pattern.iter();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'\\' => return false,
-            b'{' if depth == MAX_DEPTH => return false,
-            b'{' => depth += 1,
-            b'}' if depth == 0 => return false,
-            b'}' => depth -= 1,
-            b'[' => {
-                let class = bytes.as_slice();
-                let opens_plainly = !matches!(class.first(), None | Some(b']' | b'!' | b'^' | b'['));
-                let is_end = |byte: &u8| matches!(byte, b']' | b'-' | b'\\');
-                if !opens_plainly || bytes.find(|byte| is_end(byte)) != Some(&b']') {
-                    return false;
-                }
-            }
-            _ => {}
-        }
-    }
-    depth == 0
+/// Says what is wrong with a pattern. Its first `head` bytes are literal.
+pub(super) fn check(pattern: &str, head: usize, kind: GlobKind) -> Result<(), GlobError> {
+    // Nothing can be wrong with the literal start.
+    Compiler { at: head, ..Compiler::new(pattern, kind, None) }.run().map(drop)
 }
 
 fn char_at(pattern: &str, at: usize) -> Option<char> {
     pattern.get(at..)?.chars().next()
 }
 
-/// How many bytes from here on need no check.
-fn plain_bytes(pattern: &str, at: usize) -> usize {
-    let rest = pattern.as_bytes().get(at..).unwrap_or_default();
-    let is_plain = |byte: &&u8| !matches!(byte, b'[' | b'{' | b'}' | b',' | b'\\');
-    rest.iter().take_while(is_plain).count()
-}
-
 /// The position after the `}` that closes the alternatives. The search starts at the end of one of them.
 pub(super) fn end_of_alternatives(pattern: &str, mut at: usize) -> usize {
     let mut depth = 1;
-    while let Some(byte) = pattern.as_bytes().get(at) {
+    while depth > 0 {
+        at = BRACES.next(pattern.as_bytes(), at);
+        let Some(byte) = pattern.as_bytes().get(at) else { break };
         at += 1;
         match byte {
             b'\\' => at += char_at(pattern, at).map_or(0, char::len_utf8),
@@ -130,9 +103,6 @@ pub(super) fn end_of_alternatives(pattern: &str, mut at: usize) -> usize {
             b'{' => depth += 1,
             b'}' => depth -= 1,
             _ => {}
-        }
-        if depth == 0 {
-            break;
         }
     }
     at
@@ -197,7 +167,7 @@ impl<'a> Compiler<'a> {
     fn sequence(&mut self, depth: usize) -> Result<(), GlobError> {
         loop {
             if self.program.is_none() {
-                self.at += plain_bytes(self.pattern, self.at);
+                self.at = STRUCTURE.next(self.pattern.as_bytes(), self.at);
             }
             let Some(c) = self.peek() else { return Ok(()) };
             match c {

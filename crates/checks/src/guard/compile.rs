@@ -143,19 +143,13 @@ fn tool_rule(
     let file = config.pattern.as_ref();
     let command = config.command_pattern.as_ref();
     let options = config.options.as_ref().map(|options| options.as_slice().join(","));
-    let mut written = config.tool.as_str().to_owned();
-    for part in [
+    let parts = [
+        Some(config.tool.as_str()),
         file.map(FileGlob::as_str),
         command.map(CommandGlob::as_str),
         config.sql_pattern.as_ref().map(CommandGlob::as_str),
         options.as_deref(),
-    ]
-    .into_iter()
-    .flatten()
-    {
-        written.push(' ');
-        written.push_str(part);
-    }
+    ];
     Ok(ToolRule {
         tool: tool_glob(config)?,
         input: input_pattern(config, home)?,
@@ -163,7 +157,7 @@ fn tool_rule(
         command: command_pattern(config)?,
         sql: config.sql_pattern.as_ref().map(sql_pattern).transpose()?,
         sql_unless: config.sql_unless.as_ref().map(sql_pattern).transpose()?,
-        written,
+        written: parts.into_iter().flatten().collect::<Vec<&str>>().join(" "),
         action: match config.action {
             ToolAction::Allow => Action::Allow,
             ToolAction::Ask => Action::Ask,

@@ -1,14 +1,15 @@
 //! Patterns that are checked when they are read: a broken one cannot exist.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use thiserror::Error;
 
 use super::shapes::ReadFrom;
-use super::values::{InvalidValue, NOT_BLANK, NonBlank};
+use super::values::{InvalidValue, NOT_BLANK, TextRef, is_blank};
 use crate::dialect::claude::notation::ToolPattern;
+use crate::dialect::claude::tools::SHELL;
 use crate::file_pattern::FilePattern;
 use crate::pattern::alternatives_of;
 use shell_effects::glob::{Glob, GlobError, GlobKind};
@@ -24,15 +25,16 @@ pub(super) enum NameGlobError {
 }
 
 /// Makes a pattern from a text that is not blank.
-fn parse<T, E: ToString>(text: String, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<T, InvalidValue> {
-    let text = NonBlank::try_from(text)?;
-    let text = text.as_str();
+fn parse<T, E: ToString>(text: &str, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<T, InvalidValue> {
+    if is_blank(text) {
+        return Err(InvalidValue::Blank);
+    }
     parse(text).map_err(|error| InvalidValue::Pattern { text: text.to_owned(), reason: error.to_string() })
 }
 
 /// A glob over names.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(try_from = "String")]
+#[serde(try_from = "TextRef<'de>")]
 #[schemars(with = "String", inline, description = "", extend("pattern" = NOT_BLANK, "format" = NameGlob::FORMAT))]
 pub struct NameGlob(Glob);
 
@@ -64,17 +66,17 @@ impl NameGlob {
     }
 }
 
-impl TryFrom<String> for NameGlob {
+impl TryFrom<TextRef<'_>> for NameGlob {
     type Error = InvalidValue;
 
-    fn try_from(text: String) -> Result<Self, InvalidValue> {
-        parse(text, NameGlob::new)
+    fn try_from(text: TextRef<'_>) -> Result<Self, InvalidValue> {
+        parse(&text, NameGlob::new)
     }
 }
 
 /// A glob over commands.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(try_from = "String")]
+#[serde(try_from = "TextRef<'de>")]
 #[schemars(with = "String", inline, description = "", extend("pattern" = NOT_BLANK, "format" = CommandGlob::FORMAT))]
 pub struct CommandGlob(Glob);
 
@@ -95,17 +97,17 @@ impl CommandGlob {
     }
 }
 
-impl TryFrom<String> for CommandGlob {
+impl TryFrom<TextRef<'_>> for CommandGlob {
     type Error = InvalidValue;
 
-    fn try_from(text: String) -> Result<Self, InvalidValue> {
-        parse(text, |text| Glob::new(text, GlobKind::Name).map(CommandGlob))
+    fn try_from(text: TextRef<'_>) -> Result<Self, InvalidValue> {
+        parse(&text, |text| Glob::new(text, GlobKind::Name).map(CommandGlob))
     }
 }
 
 /// A gitignore pattern. A leading `!` makes it an exception.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(try_from = "String")]
+#[serde(try_from = "TextRef<'de>")]
 #[schemars(with = "String", inline, description = "", extend("pattern" = NOT_BLANK, "format" = FileGlob::FORMAT))]
 pub struct FileGlob {
     written: String,
@@ -151,11 +153,11 @@ fn without_mark(written: &str) -> &str {
     written.strip_prefix('!').unwrap_or(written)
 }
 
-impl TryFrom<String> for FileGlob {
+impl TryFrom<TextRef<'_>> for FileGlob {
     type Error = InvalidValue;
 
-    fn try_from(text: String) -> Result<Self, InvalidValue> {
-        parse(text, FileGlob::new)
+    fn try_from(text: TextRef<'_>) -> Result<Self, InvalidValue> {
+        parse(&text, FileGlob::new)
     }
 }
 
@@ -163,7 +165,7 @@ impl ReadFrom for FileGlob {}
 
 /// A pattern of files, or a blank text for none.
 #[derive(Deserialize, JsonSchema)]
-#[serde(try_from = "String")]
+#[serde(try_from = "TextRef<'de>")]
 #[schemars(with = "String", inline, description = "", extend("format" = FileGlob::FORMAT))]
 pub(super) struct OptionalFileGlob(Option<FileGlob>);
 
@@ -175,11 +177,11 @@ pub(super) fn blank_is_none<'de, D: Deserializer<'de>>(
     Ok(pattern.and_then(|pattern| pattern.0))
 }
 
-impl TryFrom<String> for OptionalFileGlob {
+impl TryFrom<TextRef<'_>> for OptionalFileGlob {
     type Error = InvalidValue;
 
-    fn try_from(text: String) -> Result<Self, InvalidValue> {
-        if text.trim().is_empty() {
+    fn try_from(text: TextRef<'_>) -> Result<Self, InvalidValue> {
+        if is_blank(&text) {
             return Ok(OptionalFileGlob(None));
         }
         FileGlob::try_from(text).map(|glob| OptionalFileGlob(Some(glob)))
@@ -188,12 +190,16 @@ impl TryFrom<String> for OptionalFileGlob {
 
 /// A pattern in Claude Code's notation.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(try_from = "String")]
+#[serde(try_from = "TextRef<'de>")]
 #[schemars(with = "String", inline, description = "", extend("pattern" = NOT_BLANK, "format" = ToolPatternText::FORMAT))]
 pub struct ToolPatternText {
-    pub written: Box<str>,
+    pub written: Arc<str>,
     pub pattern: ToolPattern,
 }
+
+/// The pattern of nearly all rules: hundreds of them share it.
+static OF_SHELL: LazyLock<Result<ToolPatternText, InvalidValue>> =
+    LazyLock::new(|| ToolPatternText::new(SHELL));
 
 impl ToolPatternText {
     /// Its name in the schema.
@@ -202,15 +208,19 @@ impl ToolPatternText {
     pub fn as_str(&self) -> &str {
         &self.written
     }
-}
 
-impl TryFrom<String> for ToolPatternText {
-    type Error = InvalidValue;
-
-    fn try_from(text: String) -> Result<Self, InvalidValue> {
+    fn new(text: &str) -> Result<ToolPatternText, InvalidValue> {
         parse(text, |text| {
             ToolPattern::parse(text).map(|pattern| ToolPatternText { written: text.into(), pattern })
         })
+    }
+}
+
+impl TryFrom<TextRef<'_>> for ToolPatternText {
+    type Error = InvalidValue;
+
+    fn try_from(text: TextRef<'_>) -> Result<Self, InvalidValue> {
+        if &*text == SHELL { OF_SHELL.clone() } else { ToolPatternText::new(&text) }
     }
 }
 
@@ -218,7 +228,7 @@ impl ReadFrom for ToolPatternText {}
 
 /// One option of a command.
 #[derive(Deserialize, JsonSchema)]
-#[serde(try_from = "String")]
+#[serde(try_from = "TextRef<'de>")]
 #[schemars(with = "String", inline, description = "", extend("pattern" = r"^--?[^-\s=][^\s=]*$", "format" = OptionName::FORMAT))]
 pub(super) struct OptionName(String);
 
@@ -232,10 +242,11 @@ impl OptionName {
     }
 }
 
-impl TryFrom<String> for OptionName {
+impl TryFrom<TextRef<'_>> for OptionName {
     type Error = InvalidValue;
 
-    fn try_from(text: String) -> Result<Self, InvalidValue> {
+    fn try_from(text: TextRef<'_>) -> Result<Self, InvalidValue> {
+        let text = text.0.into_owned();
         if OptionName::is_valid(&text) { Ok(OptionName(text)) } else { Err(InvalidValue::Option(text)) }
     }
 }

@@ -1,10 +1,13 @@
 //! Plain values that are checked when they are read: an invalid one cannot exist.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
 use std::path::{Component, Path};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
 use super::shapes::{Either, ReadFrom, ValueKind};
@@ -152,6 +155,45 @@ pub(super) fn seconds_in(text: &str) -> Option<u32> {
 /// The pattern of a text that is not blank, in the schema.
 pub(super) const NOT_BLANK: &str = "\\S";
 
+pub(super) fn is_blank(text: &str) -> bool {
+    text.chars().all(char::is_whitespace)
+}
+
+/// A text of the file that is made into a value of another type. It is not copied: a config may have hundreds of patterns.
+pub(super) struct TextRef<'de>(pub(super) Cow<'de, str>);
+
+impl Deref for TextRef<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for TextRef<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = TextRef<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<TextRef<'de>, E> {
+                Ok(TextRef(text.into()))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<TextRef<'de>, E> {
+                Ok(TextRef(text.to_owned().into()))
+            }
+        }
+
+        deserializer.deserialize_str(TextVisitor)
+    }
+}
+
 /// Text that is not blank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
@@ -169,7 +211,7 @@ impl TryFrom<String> for NonBlank {
     type Error = InvalidValue;
 
     fn try_from(text: String) -> Result<Self, InvalidValue> {
-        if text.chars().all(char::is_whitespace) {
+        if is_blank(&text) {
             return Err(InvalidValue::Blank);
         }
         Ok(NonBlank(text.into()))
