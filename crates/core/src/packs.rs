@@ -27,18 +27,34 @@ struct PackContent {
 }
 
 pub const ALL: [Pack; 7] = [
-    Pack { name: "secrets", text: include_str!("packs/secrets.yaml"), content: &trees::SECRETS },
-    Pack { name: "git-safety", text: include_str!("packs/git-safety.yaml"), content: &trees::GIT_SAFETY },
+    Pack { name: "secrets", text: texts::SECRETS, content: &trees::SECRETS },
+    Pack { name: "git-safety", text: texts::GIT_SAFETY, content: &trees::GIT_SAFETY },
     Pack {
         name: "destructive-commands",
-        text: include_str!("packs/destructive-commands.yaml"),
+        text: texts::DESTRUCTIVE_COMMANDS,
         content: &trees::DESTRUCTIVE_COMMANDS,
     },
-    Pack { name: "lockfiles", text: include_str!("packs/lockfiles.yaml"), content: &trees::LOCKFILES },
-    Pack { name: "cloud", text: include_str!("packs/cloud.yaml"), content: &trees::CLOUD },
-    Pack { name: "containers", text: include_str!("packs/containers.yaml"), content: &trees::CONTAINERS },
-    Pack { name: "databases", text: include_str!("packs/databases.yaml"), content: &trees::DATABASES },
+    Pack { name: "lockfiles", text: texts::LOCKFILES, content: &trees::LOCKFILES },
+    Pack { name: "cloud", text: texts::CLOUD, content: &trees::CLOUD },
+    Pack { name: "containers", text: texts::CONTAINERS, content: &trees::CONTAINERS },
+    Pack { name: "databases", text: texts::DATABASES, content: &trees::DATABASES },
 ];
+
+/// The files of the packs. The values of their trees are parts of these texts.
+mod texts {
+    pub(super) const SECRETS: &str = include_str!("packs/secrets.yaml");
+    pub(super) const GIT_SAFETY: &str = include_str!("packs/git-safety.yaml");
+    pub(super) const DESTRUCTIVE_COMMANDS: &str = include_str!("packs/destructive-commands.yaml");
+    pub(super) const LOCKFILES: &str = include_str!("packs/lockfiles.yaml");
+    pub(super) const CLOUD: &str = include_str!("packs/cloud.yaml");
+    pub(super) const CONTAINERS: &str = include_str!("packs/containers.yaml");
+    pub(super) const DATABASES: &str = include_str!("packs/databases.yaml");
+}
+
+/// The part of a text between two positions.
+const fn part(text: &'static str, start: usize, end: usize) -> &'static str {
+    text.split_at(end).0.split_at(start).1
+}
 
 impl Pack {
     /// Its values without the names of its rules, as if its text had been parsed.
@@ -196,7 +212,7 @@ mod tests {
             let name = pack.name.to_uppercase().replace('-', "_");
             let mut tree = crate::yaml::read_source(pack.text, SOURCE_OF_ITEM).unwrap();
             let names = take_names(&mut tree);
-            let tree = source_code(&tree, 1);
+            let tree = PackCode { pack: &name, text: pack.text }.tree(&tree, 1);
             code += &format!(
                 "\npub(super) static {name}: PackContent = PackContent {{\n    names: &{names:?},\n    tree: {tree},\n}};\n"
             );
@@ -218,7 +234,7 @@ mod tests {
 
 use std::borrow::Cow::Borrowed;
 
-use super::PackContent;
+use super::{PackContent, part, texts};
 use crate::yaml::Node::{Bool, List, Map, Text};
 use crate::yaml::{SOURCE_OF_ITEM, Span, Spanned};
 
@@ -226,6 +242,18 @@ use crate::yaml::{SOURCE_OF_ITEM, Span, Spanned};
 macro_rules! at {
     ($start:literal, $end:literal, $line:literal, $value:expr) => {
         Spanned { value: $value, span: Span { start: $start, end: $end, line: $line, source: SOURCE_OF_ITEM } }
+    };
+}
+
+/// The text of a pack between these positions, and the text that is quoted there.
+macro_rules! plain {
+    ($pack:ident, $start:literal, $end:literal, $line:literal) => {
+        at!($start, $end, $line, Text(Borrowed(part(texts::$pack, $start, $end))))
+    };
+}
+macro_rules! quoted {
+    ($pack:ident, $start:literal, $end:literal, $line:literal) => {
+        at!($start, $end, $line, Text(Borrowed(part(texts::$pack, $start + 1, $end - 1))))
     };
 }
 "#;
@@ -251,26 +279,42 @@ macro_rules! at {
         }
     }
 
-    /// A value as Rust, one line for each entry of a list.
-    fn source_code(tree: &Spanned<Node>, depth: usize) -> String {
-        let at = |span: Span| format!("{}, {}, {}", span.start, span.end, span.line);
-        let line = if depth < 4 { format!("\n{}", "    ".repeat(depth + 1)) } else { String::new() };
-        let value = match &tree.value {
-            Node::Bool(flag) => format!("Bool({flag})"),
-            Node::Text(text) => format!("Text(Borrowed({text:?}))"),
-            Node::List(items) => {
-                let items = items.iter().map(|item| format!("{line}{},", source_code(item, depth + 1)));
-                format!("List(Borrowed(&[{}]))", items.collect::<String>())
-            }
-            Node::Map(entries) => {
-                let entries = entries.iter().map(|(key, value)| {
-                    let (own, value) = (at(key.span), source_code(value, depth + 1));
-                    format!("{line}(at!({own}, Borrowed({:?})), {value}),", key.value)
-                });
-                format!("Map(Borrowed(&[{}]))", entries.collect::<String>())
-            }
-            other => panic!("packs have no {other:?}"),
-        };
-        format!("at!({}, {value})", at(tree.span))
+    /// Writes the values of a pack as Rust.
+    struct PackCode<'a> {
+        pack: &'a str,
+        text: &'a str,
+    }
+
+    impl PackCode<'_> {
+        /// One line for each entry of a list.
+        fn tree(&self, tree: &Spanned<Node>, depth: usize) -> String {
+            let at = |span: Span| format!("{}, {}, {}", span.start, span.end, span.line);
+            let line = if depth < 4 { format!("\n{}", "    ".repeat(depth + 1)) } else { String::new() };
+            let value = match &tree.value {
+                Node::Bool(flag) => format!("Bool({flag})"),
+                Node::Text(text) => match self.text.get(tree.span.start..tree.span.end) {
+                    Some(plain) if plain == text => {
+                        return format!("plain!({}, {})", self.pack, at(tree.span));
+                    }
+                    Some(written) if written.get(1..written.len() - 1) == Some(text) => {
+                        return format!("quoted!({}, {})", self.pack, at(tree.span));
+                    }
+                    _ => format!("Text(Borrowed({text:?}))"),
+                },
+                Node::List(items) => {
+                    let items = items.iter().map(|item| format!("{line}{},", self.tree(item, depth + 1)));
+                    format!("List(Borrowed(&[{}]))", items.collect::<String>())
+                }
+                Node::Map(entries) => {
+                    let entries = entries.iter().map(|(key, value)| {
+                        let (own, value) = (at(key.span), self.tree(value, depth + 1));
+                        format!("{line}(at!({own}, Borrowed({:?})), {value}),", key.value)
+                    });
+                    format!("Map(Borrowed(&[{}]))", entries.collect::<String>())
+                }
+                other => panic!("packs have no {other:?}"),
+            };
+            format!("at!({}, {value})", at(tree.span))
+        }
     }
 }
