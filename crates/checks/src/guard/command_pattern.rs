@@ -278,11 +278,11 @@ impl CommandPattern {
 
     /// Whether one of the options is given, and none of the excluded ones.
     fn option_match(&self, plain: &PlainCommand<'_>) -> Option<OptionMatch> {
-        let booleans = self.options.as_ref().map_or(&[][..], OptionNames::as_slice);
-        if self.without.as_ref().is_some_and(|names| plain.switches_on(names.as_slice(), booleans)) {
+        let booleans = self.options.as_ref().map(OptionNames::to_vec).unwrap_or_default();
+        if self.without.as_ref().is_some_and(|names| plain.switches_on(&names.to_vec(), &booleans)) {
             return None;
         }
-        self.options.as_ref().map_or(Some(OptionMatch::Certain), |options| plain.option(options.as_slice()))
+        if self.options.is_none() { Some(OptionMatch::Certain) } else { plain.option(&booleans) }
     }
 
     /// Whether it may match a command if the unknown words have certain values.

@@ -9,8 +9,8 @@ use super::rules::{
 };
 use super::touch_pattern::TouchPattern;
 use conclaude_core::config::{
-    CommandGlob, CommandMatch, FileAction, FileGlob, FileRuleConfig, Layer, Origins, PreToolUseConfig,
-    RuleAction, SwitchConfig, ToolAction, ToolRuleConfig, file_name,
+    CommandGlob, CommandMatch, FileAction, FileGlob, FileRuleConfig, Layer, OptionNames, Origins,
+    PreToolUseConfig, RuleAction, SwitchConfig, ToolAction, ToolRuleConfig, file_name,
 };
 use conclaude_core::dialect::claude::notation::ToolInputPattern;
 use conclaude_core::dialect::claude::tools::SHELL;
@@ -142,7 +142,7 @@ fn tool_rule(
     let config = &rule.value;
     let file = config.pattern.as_ref();
     let command = config.command_pattern.as_ref();
-    let options = config.options.as_ref().map(|options| options.as_slice().join(","));
+    let options = config.options.as_ref().map(OptionNames::listed);
     let parts = [
         Some(config.tool.as_str()),
         file.map(FileGlob::as_str),
@@ -210,7 +210,7 @@ fn sql_pattern(pattern: &CommandGlob) -> Result<CommandPattern, GlobError> {
 /// The command pattern of a rule. A rule with only options concerns any command with one of them.
 fn command_pattern(config: &ToolRuleConfig) -> Result<Option<CommandPattern>, GlobError> {
     let mut is_prefix = config.match_mode == Some(CommandMatch::Prefix);
-    let options = config.options.clone().filter(|options| !options.as_slice().is_empty());
+    let options = config.options.clone().filter(|options| !options.is_empty());
     let glob = match config.command_pattern.as_ref() {
         None => match &config.tool.pattern.input {
             ToolInputPattern::Command { glob, prefix } => {

@@ -228,13 +228,13 @@ impl ReadFrom for ToolPatternText {}
 
 /// One option of a command.
 #[derive(Deserialize, JsonSchema)]
-#[serde(try_from = "TextRef<'de>")]
+#[serde(try_from = "TextRef<'de>", bound(deserialize = "'de: 't"))]
 #[schemars(with = "String", inline, description = "", extend("pattern" = r"^--?[^-\s=][^\s=]*$", "format" = OptionName::FORMAT))]
-pub(super) struct OptionName(String);
+pub(super) struct OptionName<'t>(TextRef<'t>);
 
-impl OptionName {
+impl OptionName<'_> {
     /// Its name in the schema.
-    pub(super) const FORMAT: &str = "option";
+    pub(super) const FORMAT: &'static str = "option";
 
     pub(super) fn is_valid(text: &str) -> bool {
         let name = text.strip_prefix("--").or_else(|| text.strip_prefix('-')).unwrap_or_default();
@@ -242,29 +242,48 @@ impl OptionName {
     }
 }
 
-impl TryFrom<TextRef<'_>> for OptionName {
+impl<'de: 't, 't> TryFrom<TextRef<'de>> for OptionName<'t> {
     type Error = InvalidValue;
 
-    fn try_from(text: TextRef<'_>) -> Result<Self, InvalidValue> {
-        let text = text.0.into_owned();
-        if OptionName::is_valid(&text) { Ok(OptionName(text)) } else { Err(InvalidValue::Option(text)) }
+    fn try_from(text: TextRef<'de>) -> Result<Self, InvalidValue> {
+        if OptionName::is_valid(&text) {
+            Ok(OptionName(text))
+        } else {
+            Err(InvalidValue::Option(text.0.into_owned()))
+        }
     }
 }
 
-/// Options of a command, such as `-f` and `--force`. They are shared, because there are many rules.
+/// Options of a command, such as `-f` and `--force`. They are one text with spaces between, because there are many rules.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(from = "Vec<OptionName>")]
+#[serde(from = "Vec<OptionName<'de>>")]
 #[schemars(with = "Vec<OptionName>", inline, description = "")]
-pub struct OptionNames(Arc<[String]>);
+pub struct OptionNames(Arc<str>);
 
 impl OptionNames {
-    pub fn as_slice(&self) -> &[String] {
-        &self.0
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn to_vec(&self) -> Vec<String> {
+        self.0.split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// For messages.
+    pub fn listed(&self) -> String {
+        self.0.replace(' ', ",")
     }
 }
 
-impl From<Vec<OptionName>> for OptionNames {
-    fn from(names: Vec<OptionName>) -> Self {
-        OptionNames(names.into_iter().map(|name| name.0).collect())
+impl From<Vec<OptionName<'_>>> for OptionNames {
+    fn from(names: Vec<OptionName<'_>>) -> Self {
+        let mut all = String::with_capacity(names.iter().map(|name| name.0.len() + 1).sum());
+        for name in &names {
+            if !all.is_empty() {
+                all.push(' ');
+            }
+            all.push_str(&name.0);
+        }
+        OptionNames(all.into())
     }
 }
