@@ -22,6 +22,7 @@ pub(crate) mod field;
 pub(crate) mod input_variables;
 mod nested_runs;
 pub(crate) mod open_files;
+mod parallel;
 pub(crate) mod parameters;
 pub(crate) mod program_words;
 pub(crate) mod redirections;

@@ -135,7 +135,10 @@ impl Analyzer<'_> {
         let index = self.script.commands.len();
         if declares {
             self.refer_to_variables(fields, assignments);
-            assignments.iter().for_each(|assignment| self.expand_compound(&assignment.name, fields));
+            for assignment in assignments {
+                self.expand_compound(&assignment.name, fields);
+                self.expand_unknown_compound(assignment, fields);
+            }
         }
         if declares && self.is_local(fields) {
             saved.iter().for_each(|saved| self.make_local(saved.clone()));

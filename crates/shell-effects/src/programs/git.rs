@@ -5,6 +5,7 @@ mod pathspecs;
 mod reads;
 mod settings;
 mod settings_file;
+mod steps;
 mod subcommands;
 
 use std::rc::Rc;

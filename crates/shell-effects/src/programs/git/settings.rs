@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{GitCall, settings_file};
+use super::{GitCall, settings_file, steps};
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
@@ -85,7 +85,7 @@ impl GitCall {
         } else if matches!(subcommand, "rebase" | "difftool") {
             if subcommand == "rebase" {
                 self.strategies(analyzer);
-                edited_todo(analyzer);
+                steps::edited_by_variables(analyzer);
             }
             let options = arguments::parse("-x= --exec= --extcmd=", &self.rest);
             for code in options.values(&["-x", "--exec", "--extcmd"]) {
@@ -154,50 +154,6 @@ impl GitCall {
     pub(super) fn mails(&self, analyzer: &mut Analyzer<'_>) {
         self.arguments.operands.iter().for_each(|file| analyzer.reads(file, self.command));
     }
-}
-
-/// The list of steps of `rebase -i` may get lines that run something, from the editor that the script names.
-fn edited_todo(analyzer: &mut Analyzer<'_>) {
-    const TODO: &str = "git-rebase-todo";
-    let names = ["GIT_SEQUENCE_EDITOR", "GIT_EDITOR", "EDITOR", "VISUAL"];
-    let exports = &analyzer.state.exports;
-    let editors: Vec<String> =
-        names.iter().flat_map(|name| exports.values(name)).map(str::to_owned).collect();
-    for editor in editors {
-        let mut texts = vec![editor.clone()];
-        let code = Field::literal(format!("{editor} {TODO}"));
-        // What the editor does to other files counts where it is set.
-        analyzer.only_commands(|analyzer| {
-            analyzer.subshell(|analyzer| {
-                analyzer.code(&code, "sh");
-                let written = analyzer.written(&Field::literal(TODO));
-                texts.extend(written.iter().flat_map(|written| written.parts()).filter_map(
-                    |part| match part {
-                        Stream::Text(printed) => Some(printed.text.text.clone()),
-                        _ => None,
-                    },
-                ));
-            });
-        });
-        for code in texts.iter().flat_map(|text| executed_steps(text)) {
-            let code = Field::literal(code);
-            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
-        }
-    }
-}
-
-/// The commands of the steps `exec COMMAND` and `x COMMAND` in a text.
-fn executed_steps(text: &str) -> Vec<String> {
-    let text = text.replace("\\ ", " ");
-    let command = |at: usize| {
-        let rest = text.get(at..).unwrap_or_default().split('\n').next().unwrap_or_default();
-        rest.split(['\'', '"']).next().unwrap_or(rest).to_owned()
-    };
-    let long = text.match_indices("exec ").map(|(at, name)| command(at + name.len()));
-    let is_start = |at: usize| !text.get(..at).unwrap_or_default().ends_with(|c: char| c.is_alphanumeric());
-    let short =
-        text.match_indices("x ").filter(|(at, _)| is_start(*at)).map(|(at, name)| command(at + name.len()));
-    long.chain(short).collect()
 }
 
 /// Settings files include each other. Deeper ones are not read.
@@ -384,6 +340,9 @@ impl Analyzer<'_> {
             && let Some(words) = pushed(written, name, &value.text)
         {
             return self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+        }
+        if matches!((section, name), ("core" | "sequence", "editor")) {
+            steps::edited_by(self, &value.text);
         }
         let names_program = section == "pager"
             || PROGRAMS.iter().any(|(known, names)| *known == section && names.contains(&name));
