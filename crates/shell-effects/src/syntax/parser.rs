@@ -385,9 +385,12 @@ impl Parser<'_> {
     }
 }
 
-/// What follows a word and blanks at the start of a text.
+/// What follows a word and blanks at the start of a text. A continued line is a blank too.
 fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let rest = text.strip_prefix(word)?;
-    let after = rest.trim_start_matches([' ', '\t']);
+    let mut after = rest;
+    while let Some(next) = [" ", "\t", "\\\n"].iter().find_map(|blank| after.strip_prefix(blank)) {
+        after = next;
+    }
     if after.len() < rest.len() { Some(after) } else { None }
 }
