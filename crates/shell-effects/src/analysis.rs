@@ -4,6 +4,7 @@ pub(crate) mod analyzer;
 pub(crate) mod assignments;
 pub(crate) mod braces;
 pub(crate) mod builtins;
+pub(crate) mod called_programs;
 pub(crate) mod code;
 pub(crate) mod combinations;
 pub(crate) mod conditions;

@@ -121,7 +121,8 @@ impl Analyzer<'_> {
             });
             self.set_input(printed);
         }
-        let (member, before) = second.unwrap_or_else(|| (self.script.commands.len(), self.state.disk.clone()));
+        let (member, before) =
+            second.unwrap_or_else(|| (self.script.commands.len(), self.state.disk.clone()));
         if self.state.options.lastpipe {
             let before = self.state.clone();
             self.command(last);

@@ -3,7 +3,7 @@
 
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::disk::Disk;
-use crate::syntax::tree::{Command, CommandKind, Pipeline, Piece};
+use crate::syntax::tree::{Command, CommandKind, Piece, Pipeline};
 use crate::{Doubt, SimpleCommand};
 
 /// More analyses of a script are not made.
