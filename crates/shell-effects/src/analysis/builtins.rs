@@ -196,6 +196,13 @@ pub(crate) fn leave_shell(analyzer: &mut Analyzer<'_>, _: &Call<'_>) {
 
 pub(crate) fn alias(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for operand in &call.arguments.operands {
+        let known = operand.holes.first().map_or(operand.text.len(), |(hole, _)| hole.start);
+        // It may define any name.
+        if operand.kind == FieldKind::Unknown
+            && operand.text.find('=').map_or_else(|| analyzer.is_made_here(operand), |end| known < end)
+        {
+            analyzer.doubt_script(call.name);
+        }
         if let Some((name, text)) = operand.text.split_once('=') {
             if analyzer.state.aliases.len() >= MAX_ALIASES {
                 return analyzer.doubt(Doubt::TooMany("aliases"));
