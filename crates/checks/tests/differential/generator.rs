@@ -21,16 +21,9 @@ struct Seeds {
     tokens: Vec<String>,
 }
 
-/// The variable that adds the newest seeds.
-const NEWEST: &str = "DIFFERENTIAL_NEWEST";
-
 static SEEDS: LazyLock<Seeds> = LazyLock::new(|| {
-    let mut files = vec![include_str!("seeds.txt")];
-    if std::env::var_os(NEWEST).is_some() {
-        files.push(include_str!("newest_seeds.txt"));
-    }
     let section = |name: &str| {
-        let lines = files.iter().flat_map(|text| section(text, name));
+        let lines = section(include_str!("seeds.txt"), name);
         lines.map(|line| line.replace('⏎', "\n")).collect::<Vec<String>>()
     };
     Seeds {

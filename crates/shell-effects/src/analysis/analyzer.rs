@@ -6,6 +6,7 @@ use crate::analysis::disk::Disk;
 use crate::analysis::environment::Environment;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::open_files::OpenInputs;
+use crate::analysis::parallel::Parallel;
 use crate::analysis::state::State;
 use crate::analysis::stream::Stream;
 use crate::analysis::variables::SavedVariable;
@@ -34,6 +35,7 @@ pub(crate) struct Analyzer<'a> {
     pub(super) combinations: Combinations,
     pub(super) functions: FunctionLog,
     pub(super) jumps: Jumps,
+    pub(super) parallel: Parallel,
     /// The code that a shell runs when it ends, with the state in which the trap was set.
     pub(super) traps: Vec<(Trap, State)>,
     /// Files that were taken out of git's index.
@@ -184,6 +186,7 @@ impl<'a> Analyzer<'a> {
             combinations: Combinations::default(),
             functions: FunctionLog::default(),
             jumps: Jumps::default(),
+            parallel: Parallel::default(),
             traps: Vec::new(),
             untracked: Vec::new(),
             prose: Vec::new(),
@@ -196,6 +199,22 @@ impl<'a> Analyzer<'a> {
             git_includes: 0,
             work: 0,
             work_in_time: 0,
+        }
+    }
+
+    /// An analyzer for the same script from its start, which adds to what was found.
+    pub(super) fn again(self) -> Analyzer<'a> {
+        Analyzer {
+            script: self.script,
+            untracked: self.untracked,
+            has_other_index: self.has_other_index,
+            repository_change: self.repository_change,
+            compared_in_loops: self.compared_in_loops,
+            prose: self.prose,
+            parallel: self.parallel,
+            work: self.work,
+            work_in_time: self.work_in_time,
+            ..Analyzer::new(&self.context)
         }
     }
 

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::analysis::analyzer::{Analyzer, Jumps, Trap};
 use crate::analysis::code::Language;
+use crate::analysis::declarations::declares_array;
 use crate::analysis::exports::file_of;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream;
@@ -195,6 +196,13 @@ pub(crate) fn leave_shell(analyzer: &mut Analyzer<'_>, _: &Call<'_>) {
 
 pub(crate) fn alias(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     for operand in &call.arguments.operands {
+        let known = operand.holes.first().map_or(operand.text.len(), |(hole, _)| hole.start);
+        // It may define any name.
+        if operand.kind == FieldKind::Unknown
+            && operand.text.find('=').map_or_else(|| analyzer.is_made_here(operand), |end| known < end)
+        {
+            analyzer.doubt_script(call.name);
+        }
         if let Some((name, text)) = operand.text.split_once('=') {
             if analyzer.state.aliases.len() >= MAX_ALIASES {
                 return analyzer.doubt(Doubt::TooMany("aliases"));
@@ -273,9 +281,14 @@ pub(crate) fn export(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             // The parser did not see this as an assignment, because it is quoted.
             Some(value) => {
                 let is_known = value.kind != FieldKind::Unknown;
+                // An unknown value may be a list, which an array expands once more.
+                let made_here = !is_known && analyzer.is_made_here(&value);
                 let value = if is_known { Value::one(value) } else { Value::Unknown };
                 analyzer.give_value(name, value, Vec::new());
                 analyzer.expand_compound(name, call.fields);
+                if made_here && declares_array(call.fields) {
+                    analyzer.doubt_script(name);
+                }
             }
             None if is_local => analyzer.state.set(name, Value::one(Field::literal(""))),
             None => {}

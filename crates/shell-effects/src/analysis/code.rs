@@ -155,6 +155,9 @@ impl Analyzer<'_> {
             CodeLanguage::Shell => CodeAccess { writes: true, moves: true, runs: true },
             CodeLanguage::Other => code_access::of(interpreter, &text.replace(attributes::END, "")),
         };
+        if language == CodeLanguage::Other && access.writes {
+            self.code_in_parallel(&text);
+        }
         let bases = self.state.bases().to_vec();
         let doubt = |text: String| {
             let interpreter = interpreter.to_owned();
@@ -227,7 +230,7 @@ impl Analyzer<'_> {
     }
 
     /// Whether a command of this script decides the unknown parts of a word.
-    fn is_made_here(&self, word: &Field) -> bool {
+    pub(super) fn is_made_here(&self, word: &Field) -> bool {
         let is_set = |part: &str| match part.strip_prefix('$') {
             Some(name)
                 if name.bytes().all(is_name) && !name.starts_with(|first: char| first.is_ascii_digit()) =>
@@ -263,14 +266,22 @@ impl Analyzer<'_> {
         }
         let text = as_code(code);
         // Which shell `sh` is differs from machine to machine.
-        if has_double_parentheses(&text)
-            && self.program(interpreter).is_some_and(|program| program.lacks_arithmetic)
-        {
+        if has_double_parentheses(&text) && self.may_lack_arithmetic(interpreter, &text) {
             self.subshell(|analyzer| analyzer.script_without_arithmetic(&text));
         }
         self.script_text(&text);
         // The commands in it print its output.
         self.streams.output = Stream::Nothing;
+    }
+
+    /// Whether the shell that runs a text may take `((` for two subshells. A program that is called by its own name may be a
+    /// script for any shell.
+    fn may_lack_arithmetic(&self, interpreter: &str, text: &str) -> bool {
+        let names_other = || {
+            let first = text.lines().next().unwrap_or_default();
+            first.starts_with("#!") && ["bash", "ksh", "zsh"].iter().any(|shell| first.contains(shell))
+        };
+        self.program(interpreter).is_none_or(|program| program.lacks_arithmetic) && !names_other()
     }
 
     pub(crate) fn code_from_input(&mut self, interpreter: &str, language: Language) {

@@ -7,6 +7,7 @@ use crate::analysis::analyzer::{Analyzer, Jumps};
 use crate::analysis::conditions::{self, TestedFile};
 use crate::analysis::definitions::FunctionBody;
 use crate::analysis::field::{Field, FieldKind};
+use crate::analysis::parallel;
 use crate::analysis::side_effects;
 use crate::analysis::state::State;
 use crate::analysis::stream::RedirectionEffects;
@@ -22,10 +23,16 @@ const MAX_RUNS: usize = 64;
 /// What a script does.
 pub(crate) fn analyze(list: &List, context: &Context<'_>) -> Script {
     let mut analyzer = Analyzer::new(context);
-    analyzer.list(list);
-    analyzer.end_shell();
-    analyzer.uncalled_functions();
-    analyzer.into_script()
+    loop {
+        analyzer.list(list);
+        analyzer.end_shell();
+        analyzer.uncalled_functions();
+        if !analyzer.has_more_in_parallel() {
+            return analyzer.into_script();
+        }
+        analyzer = analyzer.again();
+        analyzer.finds_writes_of_others();
+    }
 }
 
 /// Lists, pipelines and functions.
@@ -33,6 +40,7 @@ impl Analyzer<'_> {
     pub(crate) fn list(&mut self, list: &List) {
         for item in list {
             if item.background {
+                self.starts_parallel();
                 let before = self.state.disk.clone();
                 self.unordered(|analyzer| analyzer.subshell(|analyzer| analyzer.and_or_list(item)));
                 // What follows it may run first.
@@ -100,18 +108,29 @@ impl Analyzer<'_> {
 
     fn piped(&mut self, pipeline: &Pipeline) {
         let Some((last, others)) = pipeline.split_last() else { return };
+        if parallel::is_coprocess(pipeline) {
+            self.starts_parallel();
+        }
+        let mut second = None;
         for command in others {
+            if self.script.commands.len() > self.scope.pipeline && second.is_none() {
+                second = Some((self.script.commands.len(), self.state.disk.clone()));
+            }
             let printed = self.unordered(|analyzer| {
                 analyzer.printing(|analyzer| analyzer.subshell(|analyzer| analyzer.command(command)))
             });
             self.set_input(printed);
         }
+        let (member, before) =
+            second.unwrap_or_else(|| (self.script.commands.len(), self.state.disk.clone()));
         if self.state.options.lastpipe {
             let before = self.state.clone();
             self.command(last);
-            return self.state.join(&before);
+            self.state.join(&before);
+        } else {
+            self.subshell(|analyzer| analyzer.command(last));
         }
-        self.subshell(|analyzer| analyzer.command(last));
+        self.shared_in_pipeline(member, &before);
     }
 
     fn command(&mut self, command: &Command) {
@@ -212,7 +231,7 @@ impl Analyzer<'_> {
                     let disk = self.state.disk.clone();
                     self.state = State { positional: None, disk, ..state };
                     self.functions.called.push(body.clone());
-                    self.unordered(|analyzer| analyzer.command(&body.0));
+                    self.unordered(|analyzer| analyzer.subshell(|analyzer| analyzer.command(&body.0)));
                 }
             }
         }

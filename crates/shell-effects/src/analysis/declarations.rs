@@ -106,8 +106,7 @@ impl Analyzer<'_> {
     /// `declare -a NAME='(…)'`: an array takes such a value for the list of its elements, and expands that once more.
     pub(super) fn expand_compound(&mut self, name: &str, fields: &[Field]) {
         let Some(Value::Options(values)) = self.state.get(name).cloned() else { return };
-        let is_array =
-            fields.iter().any(|field| field.text.starts_with('-') && field.text.contains(['a', 'A']));
+        let is_array = declares_array(fields);
         for value in values.as_slice() {
             let text = as_code(value);
             if !text.starts_with('(') || !text.ends_with(')') {
@@ -127,6 +126,20 @@ impl Analyzer<'_> {
         }
     }
 
+    /// `declare -a NAME=$value`: an unknown value may be such a list, if this script makes it.
+    pub(super) fn expand_unknown_compound(&mut self, assignment: &Assignment, fields: &[Field]) {
+        let AssignedValue::Word(word) = &assignment.value else { return };
+        let is_made_here = match word.first() {
+            Some(Piece::Parameter { name, .. }) => self.state.get(name).is_some(),
+            Some(Piece::Substitution { .. }) => true,
+            _ => false,
+        };
+        let is_unknown = matches!(self.state.get(&assignment.name), Some(Value::Unknown));
+        if is_unknown && is_made_here && declares_array(fields) {
+            self.doubt_script(&assignment.name);
+        }
+    }
+
     /// Whether a declaration is local to the running function.
     pub(super) fn is_local(&self, fields: &[Field]) -> bool {
         let is_global = || fields.iter().any(|field| field.text.starts_with('-') && field.text.contains('g'));
@@ -142,6 +155,11 @@ impl Analyzer<'_> {
             frame.push(saved);
         }
     }
+}
+
+/// Whether a declaration makes arrays.
+pub(super) fn declares_array(fields: &[Field]) -> bool {
+    fields.iter().any(|field| field.text.starts_with('-') && field.text.contains(['a', 'A']))
 }
 
 /// Whether the value of an assignment uses a variable.

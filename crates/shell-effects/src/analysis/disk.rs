@@ -221,6 +221,38 @@ impl Disk {
         }
     }
 
+    /// Adds what another disk says of a file, as one more possibility.
+    pub(crate) fn add_from(&mut self, other: &Disk, path: &str) {
+        let file = WrittenFile { by: Vec::new(), ..other.file(path).join(&self.file(path)) };
+        self.is_full |= other.is_full;
+        self.pieces = self.join_pieces(other).0;
+        match self.position(path) {
+            Ok(at) => {
+                if let Some(old) = Rc::make_mut(&mut self.files).get_mut(at) {
+                    *old = Rc::new(file);
+                }
+            }
+            Err(at) if self.files.len() < MAX_FILES => {
+                Rc::make_mut(&mut self.files).insert(at, Rc::new(file))
+            }
+            Err(_) => self.is_full = true,
+        }
+    }
+
+    /// Whether no file was written since another state of the disk. It may be false for the same content.
+    pub(crate) fn has_same_files(&self, before: &Disk) -> bool {
+        Rc::ptr_eq(&self.files, &before.files) && self.is_full == before.is_full
+    }
+
+    /// The files that were written since another state of the disk.
+    pub(crate) fn written_since(&self, before: &Disk) -> Vec<String> {
+        let is_new = |file: &&Rc<WrittenFile>| {
+            let old = before.position(&file.path).ok().and_then(|at| before.files.get(at));
+            old.is_none_or(|old| !Rc::ptr_eq(old, file))
+        };
+        self.files.iter().filter(is_new).map(|file| file.path.as_ref().to_owned()).collect()
+    }
+
     pub(crate) fn make_directory(&mut self, path: &str) {
         let path = path.trim_end_matches('/');
         if let Err(at) = self.made.binary_search_by(|made| made.as_str().cmp(path))
@@ -239,9 +271,14 @@ impl Disk {
     /// Either this disk or another one.
     pub(crate) fn join(&self, other: &Disk) -> Disk {
         let git_aliases = self.git_aliases.join(&other.git_aliases);
+        Disk { made: self.join_made(other), git_aliases, ..self.with_files_of(other) }
+    }
+
+    /// This disk, with each file perhaps as on another one.
+    pub(crate) fn with_files_of(&self, other: &Disk) -> Disk {
         let (pieces, has_more) = self.join_pieces(other);
         let (files, is_full) = self.join_files(other);
-        Disk { files, is_full: is_full || has_more, pieces, made: self.join_made(other), git_aliases }
+        Disk { files, is_full: is_full || has_more, pieces, ..self.clone() }
     }
 
     fn join_files(&self, other: &Disk) -> (Rc<Vec<Rc<WrittenFile>>>, bool) {

@@ -243,6 +243,7 @@ impl Analyzer<'_> {
     }
 
     fn process_substitution(&mut self, list: &List, reads: bool) {
+        self.starts_parallel();
         let run = |analyzer: &mut Self| {
             // It receives the output of the command. Only `tee` prints its input.
             if reads && !matches!(analyzer.scope.input, Stream::Text(_)) {

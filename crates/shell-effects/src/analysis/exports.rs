@@ -8,6 +8,7 @@ use crate::analysis::field::{Field, FieldBuilder};
 use crate::analysis::stream;
 use crate::analysis::variables::Value;
 use crate::programs::action::Stdin;
+use crate::programs::arguments;
 use crate::programs::interpreters::{is_descriptor, is_input};
 use crate::programs::table;
 use crate::programs::variables::{VariableUse, usage_of};
@@ -182,6 +183,12 @@ impl Analyzer<'_> {
             }
             VariableUse::Options(program) => {
                 self.shell_part(&format!("{program} {found} {value}"), "sh");
+                // Programs split it at blanks and know quotes, but no operators.
+                if value.contains([';', '&', '|', '<', '>', '(', ')', '#', '\n']) {
+                    let words = arguments::words_in_quotes(value);
+                    let words: Vec<String> = words.iter().map(|word| crate::quoted(word)).collect();
+                    self.shell_part(&format!("{program} {found} {}", words.join(" ")), "sh");
+                }
                 // Some programs take it for one option.
                 if value.starts_with('-') && value.contains('=') && value.contains(' ') {
                     self.shell_part(&format!("{program} {found} {}", crate::quoted(value)), "sh");

@@ -250,16 +250,30 @@ fn without_quoted_members(pattern: String) -> String {
 fn class_length(text: &str) -> Option<usize> {
     let mut chars = text.char_indices().skip(1).peekable();
     chars.next_if(|(_, c)| matches!(c, '!' | '^'));
-    let mut is_first = true;
+    let (mut is_first, mut inner_end) = (true, 0);
     while let Some((at, c)) = chars.next() {
         match c {
+            _ if at < inner_end => {}
             '\\' => drop(chars.next()),
+            '[' => inner_end = at + 1 + name_length(text.get(at + 1..).unwrap_or_default()),
             ']' if !is_first => return Some(at + 1),
             _ => {}
         }
         is_first = false;
     }
     None
+}
+
+/// The length of what follows the inner `[` of `[:alpha:]`, `[.x.]` or `[=x=]`, whose `]` does not close the class.
+fn name_length(text: &str) -> usize {
+    let Some(kind) = text.chars().next().filter(|kind| ":.=".contains(*kind)) else { return 0 };
+    let name = text.get(1..).unwrap_or_default();
+    let end = name.find(&format!("{kind}]")).filter(|end| kind != ':' || is_lower(name.get(..*end)));
+    end.map_or(0, |end| end + 3)
+}
+
+fn is_lower(text: Option<&str>) -> bool {
+    text.is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
 fn is_glob(pattern: &str) -> bool {

@@ -215,7 +215,8 @@ impl Analyzer<'_> {
         if let [path] = paths.as_slice()
             && !path.starts_with(SOMEWHERE)
         {
-            return self.state.disk.write(path, content, appends, by);
+            self.state.disk.write(path, content, appends, by);
+            return self.wrote_in_parallel(&paths);
         }
         // It is one of these files.
         let before = self.state.disk.clone();
@@ -223,13 +224,14 @@ impl Analyzer<'_> {
             self.state.disk.write(path, content.clone(), appends, by.clone());
         }
         self.state.disk = self.state.disk.join(&before);
+        self.wrote_in_parallel(&paths);
     }
 
     /// Remembers that files were written whose names start so.
     pub(crate) fn wrote_pieces(&mut self, start: &Field) {
-        for path in self.paths_of(start) {
-            self.state.disk.write_pieces(&path);
-        }
+        let paths = self.paths_of(start);
+        paths.iter().for_each(|path| self.state.disk.write_pieces(path));
+        self.wrote_in_parallel(&paths);
     }
 
     /// A file gets what was written to another one.

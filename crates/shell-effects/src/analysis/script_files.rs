@@ -326,8 +326,9 @@ impl Analyzer<'_> {
             }
             _ => false,
         });
+        let is_named_later = self.parallel.code().iter().any(|text| names(text));
         self.work(length / 8);
-        is_named
+        is_named || is_named_later
     }
 
     /// Like `run_file`, but for a file that was looked up before.

@@ -177,7 +177,7 @@ pub(crate) fn split(text: &Field, is_separator: impl Fn(char) -> bool) -> Vec<Fi
     parts
 }
 
-fn part(text: &Field, range: Range<usize>) -> Field {
+pub(crate) fn part(text: &Field, range: Range<usize>) -> Field {
     let inside = |(hole, _): &&(Range<usize>, Quoting)| hole.start >= range.start && hole.end <= range.end;
     let moved = |(hole, quoting): &(Range<usize>, Quoting)| {
         (hole.start - range.start..hole.end - range.start, *quoting)

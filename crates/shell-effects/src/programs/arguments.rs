@@ -264,3 +264,24 @@ fn short(flags: &str, field: &Field, next: Option<&Field>, found: &mut Arguments
     }
     false
 }
+
+/// The words of a text that a program splits itself: it knows quotes and backslashes, but no operators and no expansions.
+pub(crate) fn words_in_quotes(text: &str) -> Vec<String> {
+    let (mut words, mut word) = (Vec::new(), None::<String>);
+    let mut quote = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            c if quote == Some(c) => quote = None,
+            '\'' | '"' if quote.is_none() => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            '\\' if quote != Some('\'') => word.get_or_insert_default().extend(chars.next()),
+            c if quote.is_none() && c.is_ascii_whitespace() => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}

@@ -174,35 +174,41 @@ impl<'f> Expression<'f> {
                 self.negated -= 1;
                 self.nesting -= 1;
             }
+            test => match self.condition(test) {
+                Some(conditions) => return narrowed(&files, &conditions),
+                None => self.action(field, test, &files),
+            },
+        }
+        files
+    }
+
+    /// A test that limits which files are found.
+    fn condition(&mut self, test: &str) -> Option<FindConditions> {
+        let mut conditions = FindConditions::default();
+        match test {
             "-name" | "-iname" => {
-                let ignores_case = field.text == "-iname";
-                let name = self.next().and_then(|name| name_pattern(name, ignores_case));
-                return narrowed(&files, &FindConditions { name, ..FindConditions::default() });
+                conditions.name = self.next().and_then(|name| name_pattern(name, test == "-iname"));
             }
             "-path" | "-wholename" => {
-                let is_pattern = |path: &&Field| matches!(path.kind, FieldKind::Literal | FieldKind::Glob);
-                let path = self.next().filter(is_pattern).map(|path| path.text.clone());
-                return narrowed(&files, &FindConditions { path, ..FindConditions::default() });
+                conditions.path = self.next().filter(is_pattern).map(|path| path.text.clone());
             }
             // Only the last part of the path counts.
             "-ipath" | "-iwholename" => {
-                let path =
-                    self.next().filter(|path| matches!(path.kind, FieldKind::Literal | FieldKind::Glob));
+                let path = self.next().filter(is_pattern);
                 let last = path.map(|path| path.text.rsplit('/').next().unwrap_or_default().to_owned());
                 let name = last.map(|last| match last.rsplit_once('*') {
                     Some((_, end)) => format!("*{end}"),
                     None => last,
                 });
-                let name = name.and_then(|name| name_pattern(&Field::glob(name), true));
-                return narrowed(&files, &FindConditions { name, ..FindConditions::default() });
+                conditions.name = name.and_then(|name| name_pattern(&Field::glob(name), true));
             }
             "-type" => {
-                let is_directory = self.next().is_some_and(|kind| kind.is_literal() && kind.text == "d");
-                return narrowed(&files, &FindConditions { is_directory, ..FindConditions::default() });
+                conditions.is_directory =
+                    self.next().is_some_and(|kind| kind.is_literal() && kind.text == "d");
             }
-            test => self.action(field, test, &files),
+            _ => return None,
         }
-        files
+        Some(conditions)
     }
 
     /// Actions, and tests without a comparison.
@@ -259,6 +265,10 @@ impl<'f> Expression<'f> {
         self.at += length + 1;
         rest.get(..length).unwrap_or_default()
     }
+}
+
+fn is_pattern(path: &&Field) -> bool {
+    matches!(path.kind, FieldKind::Literal | FieldKind::Glob)
 }
 
 /// Whether a format of `-printf` is only the path.

@@ -1,8 +1,11 @@
 //! What git does to files. Switching branches, merging and committing do not count as effects.
 
+mod aliases;
 mod changes;
+mod commands;
 mod pathspecs;
 mod reads;
+mod repositories;
 mod settings;
 mod settings_file;
 mod subcommands;
@@ -17,8 +20,9 @@ use crate::programs::action::{Output, SubcommandAction};
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{Program, special};
 use crate::{Access, Base};
-pub(crate) use changes::RepositoryChange;
+use aliases::{alias, given_alias, is_alias};
 use pathspecs::PathspecRules;
+pub(crate) use repositories::RepositoryChange;
 
 pub(crate) const GIT: &[Program] = &[special(&["git"], "", git)
     .before_subcommand(
@@ -59,6 +63,13 @@ impl GitCall {
         analyzer.unknown_program(&[&words, self.rest.as_slice()].concat());
     }
 
+    /// `symbolic-ref NAME`.
+    fn only_shows_reference(&self) -> bool {
+        self.subcommand == "symbolic-ref"
+            && self.arguments.operands.len() < 2
+            && !self.arguments.has(&["-d", "--delete"])
+    }
+
     /// The words after `--`, if that is given.
     fn paths(&self) -> Option<&[Field]> {
         let separator = self.rest.iter().position(|field| field.text == "--")?;
@@ -94,28 +105,35 @@ fn git(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
         arguments: arguments::parse(options, rest),
         rest: rest.to_vec(),
         command: call.command,
-        pathspecs: PathspecRules {
-            ignores_case: global.has(&["--icase-pathspecs"])
-                || analyzer.state.exports.has("GIT_ICASE_PATHSPECS"),
-            is_literal: global.has(&["--literal-pathspecs"]),
-        },
+        pathspecs: pathspec_rules(analyzer, &global),
     };
-    let only_looks = git.subcommand == "symbolic-ref"
-        && git.arguments.operands.len() < 2
-        && !git.arguments.has(&["-d", "--delete"]);
-    if changes_checkout && !only_looks {
+    if changes_checkout && !git.only_shows_reference() {
         checkout_elsewhere(analyzer, &global, call.command);
     }
-    let trees: Vec<Field> = analyzer.state.exports.values("GIT_WORK_TREE").map(file_of).collect();
-    let trees = if trees.is_empty() { given_trees(&global) } else { trees };
-    let trees: &[Field] = if global.has(&["--work-tree"]) { &[] } else { &trees };
-    analyzer.in_directory(global.values(&["-C", "--work-tree"]).chain(trees), |analyzer| {
+    let trees = chosen_trees(analyzer, &global);
+    analyzer.in_directory(global.values(&["-C", "--work-tree"]).chain(&trees), |analyzer| {
         analyzer.files_of_flags(options, &git.arguments, call.command);
         run(&git, analyzer);
         let change = git.repository_change(analyzer);
         analyzer.repository_change = analyzer.repository_change.max(change);
     });
     print_hashes(analyzer, words);
+}
+
+fn pathspec_rules(analyzer: &Analyzer<'_>, global: &Arguments) -> PathspecRules {
+    PathspecRules {
+        ignores_case: global.has(&["--icase-pathspecs"]) || analyzer.state.exports.has("GIT_ICASE_PATHSPECS"),
+        is_literal: global.has(&["--literal-pathspecs"]),
+    }
+}
+
+/// The work trees of a variable or a setting, unless an option names one.
+fn chosen_trees(analyzer: &Analyzer<'_>, global: &Arguments) -> Vec<Field> {
+    if global.has(&["--work-tree"]) {
+        return Vec::new();
+    }
+    let trees: Vec<Field> = analyzer.state.exports.values("GIT_WORK_TREE").map(file_of).collect();
+    if trees.is_empty() { given_trees(global) } else { trees }
 }
 
 /// An alias, or a program `git-NAME`. True if it is a known alias, which is run.
@@ -161,25 +179,6 @@ fn prints_lines(arguments: &[&str]) -> bool {
         }
         _ => false,
     }
-}
-
-/// Runs an alias of `-c`. It may use another alias of `-c`, but not itself.
-fn given_alias(analyzer: &mut Analyzer<'_>, global: &Arguments, (name, text): (&str, &str), rest: &[Field]) {
-    analyzer.restoring(
-        |analyzer| &mut analyzer.state.disk.git_aliases,
-        |analyzer| {
-            for setting in global.values(&["-c"]) {
-                if let Some((key, value)) = setting.text.split_once('=')
-                    && is_alias(key)
-                    && let Some((_, name)) = key.split_once('.')
-                {
-                    analyzer.state.disk.git_aliases.define(&name.to_ascii_lowercase(), value.to_owned());
-                }
-            }
-            analyzer.state.disk.git_aliases.remove(&name.to_ascii_lowercase());
-            analyzer.git_alias(text, rest);
-        },
-    );
 }
 
 /// `-c url.ADDRESS.insteadOf=START`: git replaces the start of an address.
@@ -248,25 +247,6 @@ fn given_trees(global: &Arguments) -> Vec<Field> {
         if key.eq_ignore_ascii_case("core.worktree") { Some(setting.with(value)) } else { None }
     };
     global.values(&["-c"]).filter_map(of_setting).collect()
-}
-
-/// The subcommand that `-c alias.NAME=…` defines.
-fn alias(global: &Arguments, subcommand: &str) -> Option<String> {
-    let mut found = None;
-    for setting in global.values(&["-c"]) {
-        if let Some((key, value)) = setting.text.split_once('=')
-            && is_alias(key)
-            && let Some((_, name)) = key.split_once('.')
-            && name.eq_ignore_ascii_case(subcommand)
-        {
-            found = Some(value.to_owned());
-        }
-    }
-    found
-}
-
-fn is_alias(key: &str) -> bool {
-    key.split('.').next().is_some_and(|section| section.eq_ignore_ascii_case("alias"))
 }
 
 /// Commands that print hashes: `git rev-parse HEAD`, `git merge-base A B`, `git rev-list …`, `git log --format=%h`.

@@ -36,7 +36,23 @@ pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
     };
     let scripts: Vec<Field> = scripts.into_iter().map(unmatched).collect();
     script(analyzer, &stream::joined(&scripts, "\n"), call.command);
-    for file in arguments.values(&["-f", "--file"]) {
+    scripts_in_files(analyzer, call);
+    for file in files {
+        if in_place {
+            analyzer.by_option("-i", |analyzer| {
+                analyzer.touch(Access::Write, file, call.command);
+                for suffix in arguments.values(&["-i", "--in-place", "-I"]) {
+                    keeps_copy(analyzer, file, &suffix.text, call.command);
+                }
+            });
+        }
+        analyzer.reads(file, call.command);
+    }
+}
+
+/// `sed -f FILE`.
+fn scripts_in_files(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    for file in call.arguments.values(&["-f", "--file"]) {
         let is_input = file.text == "-" || is_input(file);
         let content = if is_input { analyzer.input().clone() } else { analyzer.content(file) };
         if is_input && matches!(content, Stream::Inherited) {
@@ -50,17 +66,6 @@ pub(crate) fn sed(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             // An existing file is not read, like any script.
             Stream::Nothing | Stream::Inherited | Stream::File | Stream::Copy(_) => {}
         }
-    }
-    for file in files {
-        if in_place {
-            analyzer.by_option("-i", |analyzer| {
-                analyzer.touch(Access::Write, file, call.command);
-                for suffix in arguments.values(&["-i", "--in-place", "-I"]) {
-                    keeps_copy(analyzer, file, &suffix.text, call.command);
-                }
-            });
-        }
-        analyzer.reads(file, call.command);
     }
 }
 

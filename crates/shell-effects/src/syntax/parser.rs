@@ -262,31 +262,11 @@ impl Parser<'_> {
 
     /// A pipeline, and whether `!` is before it.
     fn pipeline(&mut self) -> Result<(Pipeline, bool), ParseError> {
-        let mut negates = false;
-        let mut has_prefix = false;
-        let mut is_coprocess = false;
-        loop {
-            self.skip_blanks();
-            if !self.times_program() && self.eat_reserved("time") {
-                self.skip_blanks();
-                if self.eat_reserved("-p") {
-                    self.skip_blanks();
-                }
-                self.eat_reserved("--");
-            } else if self.eat_reserved("coproc") {
-                self.coprocess_name();
-                is_coprocess = true;
-            } else if self.eat_reserved("!") {
-                negates = true;
-            } else {
-                break;
-            }
-            has_prefix = true;
-        }
+        let Prefix { negates, mut is_coprocess, has_words } = self.prefix();
         let mut commands = Pipeline::new();
         // `time` and `!` may stand alone.
         let is_alone = self.is_at_end_of_list() || matches!(self.peek(), Some(b'\n' | b';'));
-        if has_prefix && is_alone {
+        if has_words && is_alone {
             return Ok((commands, negates));
         }
         loop {
@@ -303,16 +283,30 @@ impl Parser<'_> {
                 is_coprocess = true;
             }
         }
-        if is_coprocess {
-            // Bash continues at the other ends of its pipes: it writes what the first command reads.
-            let bash = |words: Vec<Word>| {
-                let kind = CommandKind::Simple { assignments: Vec::new(), words };
-                Command { kind, redirects: Vec::new() }
-            };
-            commands.insert(0, bash(vec![vec![Piece::Plain("coproc".to_owned())]]));
-            commands.push(bash(Vec::new()));
+        Ok((if is_coprocess { with_ends_of_coprocess(commands) } else { commands }, negates))
+    }
+
+    /// The reserved words before a pipeline.
+    fn prefix(&mut self) -> Prefix {
+        let mut prefix = Prefix::default();
+        loop {
+            self.skip_blanks();
+            if !self.times_program() && self.eat_reserved("time") {
+                self.skip_blanks();
+                if self.eat_reserved("-p") {
+                    self.skip_blanks();
+                }
+                self.eat_reserved("--");
+            } else if self.eat_reserved("coproc") {
+                self.coprocess_name();
+                prefix.is_coprocess = true;
+            } else if self.eat_reserved("!") {
+                prefix.negates = true;
+            } else {
+                return prefix;
+            }
+            prefix.has_words = true;
         }
-        Ok((commands, negates))
     }
 
     /// Whether `time` may be a program: shells without the reserved word pass it options, in quotes too.
@@ -385,9 +379,31 @@ impl Parser<'_> {
     }
 }
 
-/// What follows a word and blanks at the start of a text.
+/// The reserved words before a pipeline.
+#[derive(Default)]
+struct Prefix {
+    negates: bool,
+    is_coprocess: bool,
+    has_words: bool,
+}
+
+/// Bash continues at the other ends of a coprocess's pipes: it writes what the first command reads.
+fn with_ends_of_coprocess(mut commands: Pipeline) -> Pipeline {
+    let bash = |words: Vec<Word>| {
+        let kind = CommandKind::Simple { assignments: Vec::new(), words };
+        Command { kind, redirects: Vec::new() }
+    };
+    commands.insert(0, bash(vec![vec![Piece::Plain("coproc".to_owned())]]));
+    commands.push(bash(Vec::new()));
+    commands
+}
+
+/// What follows a word and blanks at the start of a text. A continued line is a blank too.
 fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let rest = text.strip_prefix(word)?;
-    let after = rest.trim_start_matches([' ', '\t']);
+    let mut after = rest;
+    while let Some(next) = [" ", "\t", "\\\n"].iter().find_map(|blank| after.strip_prefix(blank)) {
+        after = next;
+    }
     if after.len() < rest.len() { Some(after) } else { None }
 }

@@ -1,8 +1,6 @@
-//! `git config`, and the commands that git runs: aliases, programs in settings, and commands in arguments.
+//! The settings of git: those that a script writes or passes, what they make git run, and `git config`.
 
-use std::path::Path;
-
-use super::{GitCall, settings_file};
+use super::{GitCall, commands, settings_file};
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
 use crate::analysis::code::is_wholly_unknown;
@@ -62,62 +60,12 @@ const CHANGING: &[&str] = &[
 ];
 
 impl GitCall {
-    /// Commands that a subcommand runs.
-    pub(super) fn runs(&self, analyzer: &mut Analyzer<'_>) {
-        let subcommand = self.subcommand.as_str();
-        let operands = &self.arguments.operands;
-        let is = |name: &str| operands.first().is_some_and(|first| first.text == name);
-        if subcommand == "bisect" && is("run") {
-            let words = self.rest.iter().skip_while(|field| field.text != "run").skip(1);
-            let words: Vec<Field> = words.cloned().collect();
-            analyzer.deeper(|analyzer| analyzer.run_fields(&words));
-        } else if subcommand == "submodule" && is("foreach") {
-            let words = self.rest.iter().skip_while(|field| field.text != "foreach").skip(1);
-            let words: Vec<Field> = words.skip_while(|field| field.text.starts_with('-')).cloned().collect();
-            analyzer.subshell(|analyzer| {
-                // In each of the submodules.
-                analyzer.state.directories.lose();
-                match words.as_slice() {
-                    [code] => analyzer.code(code, "sh"),
-                    words => analyzer.deeper(|analyzer| analyzer.run_fields(words)),
-                }
-            });
-        } else if matches!(subcommand, "rebase" | "difftool") {
-            if subcommand == "rebase" {
-                self.strategies(analyzer);
-                edited_todo(analyzer);
-            }
-            let options = arguments::parse("-x= --exec= --extcmd=", &self.rest);
-            for code in options.values(&["-x", "--exec", "--extcmd"]) {
-                analyzer.subshell(|analyzer| analyzer.code(code, "sh"));
-            }
-        }
-    }
-
-    /// `merge -s NAME` runs the program `git-merge-NAME`, which this command may have written.
-    pub(super) fn strategies(&self, analyzer: &mut Analyzer<'_>) {
-        for strategy in self.arguments.values(&["-s", "--strategy"]) {
-            analyzer.written_program(&format!("git-merge-{}", strategy.text), &[], self.command);
-        }
-    }
-
     /// `git remote add --mirror=push NAME URL`: each push to it mirrors.
     pub(super) fn remote(&self, analyzer: &mut Analyzer<'_>) {
         self.connects(analyzer);
         let mirrors = self.arguments.values(&["--mirror"]).any(|kind| kind.text == "push");
         if mirrors && let [_, name, ..] = self.arguments.operands.as_slice() {
             analyzer.git_setting(&format!("remote.{}.mirror", name.text), &Field::literal("true"));
-        }
-    }
-
-    /// `filter-branch`: each filter is code for a shell.
-    pub(super) fn filters(&self, analyzer: &mut Analyzer<'_>) {
-        for (option, code) in &self.arguments.flags {
-            if let Some(code) = code
-                && (option.ends_with("-filter") || option == "--setup")
-            {
-                analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(code, "sh")));
-            }
         }
     }
 
@@ -130,74 +78,6 @@ impl GitCall {
             }
         }
     }
-
-    /// Another repository, and the programs that connect to it.
-    pub(super) fn connects(&self, analyzer: &mut Analyzer<'_>) {
-        let is_clone = self.subcommand == "clone";
-        for program in self
-            .arguments
-            .values(&["--upload-pack", "--receive-pack", "--exec"])
-            .chain(self.arguments.values(if is_clone { &["-u"] } else { &[] }))
-        {
-            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(program, "sh")));
-        }
-        for operand in &self.rest {
-            let address = match operand.text.rsplit_once('=') {
-                Some((option, value)) if option.starts_with("--") => value,
-                _ => &operand.text,
-            };
-            analyzer.connected(&operand.with(address));
-        }
-    }
-
-    /// `send-email`: programs in its options.
-    pub(super) fn mails(&self, analyzer: &mut Analyzer<'_>) {
-        self.arguments.operands.iter().for_each(|file| analyzer.reads(file, self.command));
-    }
-}
-
-/// The list of steps of `rebase -i` may get lines that run something, from the editor that the script names.
-fn edited_todo(analyzer: &mut Analyzer<'_>) {
-    const TODO: &str = "git-rebase-todo";
-    let names = ["GIT_SEQUENCE_EDITOR", "GIT_EDITOR", "EDITOR", "VISUAL"];
-    let exports = &analyzer.state.exports;
-    let editors: Vec<String> =
-        names.iter().flat_map(|name| exports.values(name)).map(str::to_owned).collect();
-    for editor in editors {
-        let mut texts = vec![editor.clone()];
-        let code = Field::literal(format!("{editor} {TODO}"));
-        // What the editor does to other files counts where it is set.
-        analyzer.only_commands(|analyzer| {
-            analyzer.subshell(|analyzer| {
-                analyzer.code(&code, "sh");
-                let written = analyzer.written(&Field::literal(TODO));
-                texts.extend(written.iter().flat_map(|written| written.parts()).filter_map(
-                    |part| match part {
-                        Stream::Text(printed) => Some(printed.text.text.clone()),
-                        _ => None,
-                    },
-                ));
-            });
-        });
-        for code in texts.iter().flat_map(|text| executed_steps(text)) {
-            let code = Field::literal(code);
-            analyzer.as_part(|analyzer| analyzer.subshell(|analyzer| analyzer.code(&code, "sh")));
-        }
-    }
-}
-
-/// The commands of the steps `exec COMMAND` and `x COMMAND` in a text.
-fn executed_steps(text: &str) -> Vec<String> {
-    let text = text.replace("\\ ", " ");
-    let command = |at: usize| {
-        let rest = text.get(at..).unwrap_or_default().split('\n').next().unwrap_or_default();
-        rest.split(['\'', '"']).next().unwrap_or(rest).to_owned()
-    };
-    let long = text.match_indices("exec ").map(|(at, name)| command(at + name.len()));
-    let is_start = |at: usize| !text.get(..at).unwrap_or_default().ends_with(|c: char| c.is_alphanumeric());
-    let short =
-        text.match_indices("x ").filter(|(at, _)| is_start(*at)).map(|(at, name)| command(at + name.len()));
-    long.chain(short).collect()
 }
 
 /// Settings files include each other. Deeper ones are not read.
@@ -247,18 +127,6 @@ impl Analyzer<'_> {
             files.extend(start_up::at_home(self, &path.text));
             files.iter().for_each(|file| self.git_settings_in(file));
         }
-    }
-
-    /// Whether a program changed a file with settings of git, so that an unknown subcommand may be an alias.
-    pub(super) fn may_have_git_alias(&self) -> bool {
-        let is_settings = |path: &&str| {
-            [".git/config", ".gitconfig", "git/config"].iter().any(|end| Path::new(path).ends_with(end))
-        };
-        let is_unknown = |path: &str| {
-            let written = self.state.disk.written(path);
-            written.is_none_or(|file| file.parts().contains(&Stream::Unknown))
-        };
-        self.written_by_others("git").filter(is_settings).any(is_unknown)
     }
 
     /// The address of a repository. `ext::COMMAND` runs the command, in which `% ` is a blank within a word. `NAME::…` runs the
@@ -327,40 +195,6 @@ impl Analyzer<'_> {
         self.git_includes = depth;
     }
 
-    /// Runs an alias that this script defined. Returns whether there is one.
-    pub(super) fn known_git_alias(&mut self, name: &str, rest: &[Field]) -> bool {
-        let name = name.to_ascii_lowercase();
-        let Some(alias) = self.state.disk.git_aliases.get(&name).cloned() else { return false };
-        // An alias does not expand itself.
-        self.restoring(
-            |analyzer| &mut analyzer.state.disk.git_aliases,
-            |analyzer| {
-                analyzer.state.disk.git_aliases.remove(&name);
-                for text in alias.bodies.as_slice() {
-                    analyzer.git_alias(text, rest);
-                }
-            },
-        );
-        true
-    }
-
-    /// An alias with the words after it.
-    pub(super) fn git_alias(&mut self, alias: &str, rest: &[Field]) {
-        match alias.strip_prefix('!') {
-            Some(code) => {
-                let words: Vec<String> = rest.iter().map(Field::as_word).collect();
-                let code = Field::literal(format!("{code} {}", words.join(" ")));
-                self.subshell(|analyzer| analyzer.code(&code, "sh"));
-            }
-            None => {
-                let words =
-                    std::iter::once("git".to_owned()).chain(words_of_alias(alias)).map(Field::literal);
-                let words: Vec<Field> = words.chain(rest.iter().cloned()).collect();
-                self.deeper(|analyzer| analyzer.run_fields(&words));
-            }
-        }
-    }
-
     /// A credential helper: code after `!`, the path of a program, or the end of the name `git-credential-NAME`.
     fn credential_helper(&mut self, value: &Field) {
         let code =
@@ -384,6 +218,9 @@ impl Analyzer<'_> {
             && let Some(words) = pushed(written, name, &value.text)
         {
             return self.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
+        }
+        if matches!((section, name), ("core" | "sequence", "editor")) {
+            commands::edited_by(self, &value.text);
         }
         let names_program = section == "pager"
             || PROGRAMS.iter().any(|(known, names)| *known == section && names.contains(&name));
@@ -412,27 +249,6 @@ impl Analyzer<'_> {
             _ => {}
         });
     }
-}
-
-/// The words of an alias. Git handles quotes and backslashes in it, but no expansions.
-fn words_of_alias(alias: &str) -> Vec<String> {
-    let (mut words, mut word) = (Vec::new(), None::<String>);
-    let mut quote = None;
-    let mut chars = alias.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            c if quote == Some(c) => quote = None,
-            '\'' | '"' if quote.is_none() => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            '\\' if quote != Some('\'') => word.get_or_insert_default().extend(chars.next()),
-            c if quote.is_none() && c.is_ascii_whitespace() => words.extend(word.take()),
-            c => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
 }
 
 impl GitCall {
