@@ -27,6 +27,7 @@ mod rules;
 mod search;
 mod settled;
 mod shell_environment;
+mod somewhere;
 mod sql;
 mod tool_checks;
 mod tool_rule;

@@ -272,6 +272,11 @@ pub enum Target {
         written: String,
         pattern: String,
     },
+    /// A file in an unknown directory. The end is the known last parts of its path.
+    Somewhere {
+        written: String,
+        end: String,
+    },
     /// All files of the git work tree.
     WorkTree,
     /// Unknown before it runs. The text is as it is written.
@@ -410,6 +415,7 @@ impl Effect {
             | Target::Tree(_)
             | Target::Trees(_)
             | Target::Among { .. }
+            | Target::Somewhere { .. }
             | Target::WorkTree
             | Target::Unknown(_) => return None,
         };

@@ -45,6 +45,10 @@ pub struct Program {
     pub(crate) transfer: &'static Transfer,
     /// The arguments with which it prints a directory of installed programs, which has no secrets.
     pub(crate) installed: &'static [&'static str],
+    /// The arguments with which it prints another directory that it knows by itself.
+    pub(crate) directories: &'static [&'static str],
+    /// Whether it prints only the name of a file, without a `/`.
+    pub(crate) prints_name: bool,
     /// Files that it runs or obeys when it starts: `~/FILE` in the home directory, `$NAME` as a variable names it, `FILE` in the
     /// current directory.
     pub(crate) start_up: &'static [&'static str],
@@ -187,6 +191,8 @@ impl Program {
             paths: PathChange::Unknown,
             transfer: &Transfer::COPY,
             installed: &[],
+            directories: &[],
+            prints_name: false,
             start_up: &[],
             language: None,
             locks: &[],
@@ -328,6 +334,16 @@ impl Program {
 
     pub(crate) const fn installed(mut self, arguments: &'static [&'static str]) -> Program {
         self.installed = arguments;
+        self
+    }
+
+    pub(crate) const fn directories(mut self, arguments: &'static [&'static str]) -> Program {
+        self.directories = arguments;
+        self
+    }
+
+    pub(crate) const fn prints_name(mut self) -> Program {
+        self.prints_name = true;
         self
     }
 
