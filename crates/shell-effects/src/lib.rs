@@ -68,7 +68,7 @@ pub use programs::powershell::read as read_powershell;
 pub use programs::program::Program;
 pub use programs::shell::is_builtin;
 pub use programs::table::{
-    has_subcommands, is_listed_program, locks_of, name_of as program_name, reads_variables,
+    has_subcommands, is_listed_program, locks_of, name_of as program_name, reads_variables, restores,
 };
 #[doc(hidden)]
 pub use syntax::count::{CommandCounts, counted};

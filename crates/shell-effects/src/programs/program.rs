@@ -56,6 +56,10 @@ pub struct Program {
     pub(crate) language: Option<SourceLanguage>,
     /// The lock files that it writes as a package manager.
     pub(crate) locks: &'static [&'static str],
+    /// The subcommands with which it writes files back as they were committed.
+    pub(crate) restoring: &'static [&'static str],
+    /// The name of a database that ends with it.
+    pub(crate) passing_database: Option<&'static str>,
     /// For rules that allow it: the subcommands that run or write something, which a rule must name. `save -o=` is an option of one.
     /// Those that launch a command are in `subcommands`.
     pub(crate) acting_subcommands: &'static [&'static str],
@@ -196,6 +200,8 @@ impl Program {
             start_up: &[],
             language: None,
             locks: &[],
+            restoring: &[],
+            passing_database: None,
             acting_subcommands: &[],
             only_checks: &[],
             builds_project: false,
@@ -412,6 +418,16 @@ impl Program {
 
     pub(crate) const fn locks(mut self, files: &'static [&'static str]) -> Program {
         self.locks = files;
+        self
+    }
+
+    pub(crate) const fn restoring(mut self, subcommands: &'static [&'static str]) -> Program {
+        self.restoring = subcommands;
+        self
+    }
+
+    pub(crate) const fn passing_database(mut self, name: &'static str) -> Program {
+        self.passing_database = Some(name);
         self
     }
 
