@@ -117,8 +117,8 @@ impl Analyzer<'_> {
     /// What a substitution certainly prints, from its text: `$(basename "$f")`, `$(npm prefix)`.
     fn certain_output(&self, text: &str) -> Option<Printed> {
         let command = text.strip_prefix("$(")?.strip_suffix(')')?.trim();
-        // No other command is in it, at least not in its own words.
-        if command.contains([';', '&', '|', '<', '>', '\n', '`']) {
+        // Another command would be an operator's, outside of the substitutions in its words.
+        if without_plain_substitutions(command).contains([';', '&', '|', '<', '>', '\n', '`']) {
             return None;
         }
         let (name, arguments) = command.split_once(' ').unwrap_or((command, ""));
@@ -131,4 +131,21 @@ impl Analyzer<'_> {
             None
         }
     }
+}
+
+/// A text without the substitutions in it. One with quotes or a comment stays: they may hide its end.
+fn without_plain_substitutions(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("$(") {
+        let (before, after) = rest.split_at(start);
+        let inner = after.get(2..).unwrap_or_default();
+        let length = inner.find(')').filter(|end| {
+            inner.get(..*end).is_some_and(|inner| !inner.contains(['(', '"', '\'', '\\', '#', '`', '\n']))
+        });
+        let Some(length) = length else { break };
+        out.push_str(before);
+        rest = inner.get(length + 1..).unwrap_or_default();
+    }
+    out + rest
 }
