@@ -35,7 +35,7 @@ pub(crate) const SYSTEM: &[Program] = &[
     nothing(&["whoami"], "").output(Output::Like(name)),
     nothing(&[
         "cal", "clear", "df", "dir", "expr", "factor", "free", "getconf",
-        "getent", "groups", "host", "htop", "ifconfig", "ip", "killall", "locale", "lsblk", "lscpu", "lsof",
+        "getent", "groups", "host", "htop", "ifconfig", "ip", "killall", "locale", "lsattr", "lsblk", "lscpu", "lsof",
         "nc", "netstat", "nslookup", "ping", "port", "printenv", "ps",
         "reset", "ss", "stat", "stty", "sync", "top", "tput", "tr", "tty", "uptime", "vdir", "whatis",
         "whereis", "yes",

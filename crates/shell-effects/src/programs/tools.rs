@@ -48,7 +48,7 @@ const CONTAINERS: &[&str] = &[
     "container attach", "container cp", "container export -o=", "context create", "context export", "context import", "context update",
     "context use", "cp", "debug", "export -o=", "image build -o=", "image save -o=", "init", "kube play", "machine ssh", "play kube",
     "plugin create", "plugin enable", "plugin install", "plugin set", "plugin upgrade", "save -o=", "sbom -o=", "service create", "service update",
-    "stack deploy", "stack up", "system dial-stdio",
+    "stack deploy", "stack up", "system dial-stdio", "volume create -o=", "volume create --opt=", "volume import",
 ];
 const KUBECTL: Flags = "-n= -s= -v= --namespace= --context= --cluster= --user= --kubeconfig= --server= --token= --as= \
     --as-group= --as-uid= --certificate-authority= --client-certificate= --client-key= \
