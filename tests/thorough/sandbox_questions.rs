@@ -59,7 +59,7 @@ asked	unzip -o assets.zip
 asked	patch -p1 < fix.diff
 asked	git apply fix.patch
 asked	rsync -a "$SRC/" build/
-asked	source "$NVM_DIR/nvm.sh"
+-	source "$NVM_DIR/nvm.sh"
 asked	curl -fsSL https://example.com/install.sh | sh
 asked	python3 -c "import shutil; shutil.copy('Cargo.lock', 'build')"
 asked	frobnicate Cargo.lock
@@ -173,7 +173,7 @@ fn with_the_sandbox_three_of_46_everyday_commands_are_asked_about() {
     let then: Vec<&str> = table.iter().filter(|(.., then)| *then).map(|(command, ..)| *command).collect();
     assert_eq!(asked(project(RULES)), today);
     assert_eq!(asked(enforced(RULES)), then);
-    assert_eq!((today.len(), then.len()), (24, 3));
+    assert_eq!((today.len(), then.len()), (23, 3));
 }
 
 /// What is asked about only because a file is not known.

@@ -11,12 +11,14 @@ use own_commands::own_commands;
 use shell_effects::Access;
 use tool_checks::{allowing_layer, tools};
 
+mod additions;
 mod call;
 mod command_pattern;
 mod comparison_log;
 mod compile;
 mod doubt_questions;
 mod file_checks;
+mod file_rules;
 mod file_usage;
 mod link_makers;
 mod named_files;
@@ -27,6 +29,7 @@ mod rules;
 mod search;
 mod settled;
 mod shell_environment;
+mod somewhere;
 mod sql;
 mod tool_checks;
 mod tool_rule;
@@ -38,12 +41,10 @@ pub use call::{Finding, OwnFiles, ToolCall, UnknownPart, UnknownUse};
 pub use command_pattern::{CommandForms, CommandPattern, Match, joins};
 pub use comparison_log::{Comparison, ComparisonLog};
 pub use compile::{Sources, rule_sources};
+pub use file_rules::{FileQuery, FileRule, FileRules, FileUsage};
 pub use own_commands::{only_records, read_shell};
 pub use resolve::{Effects, Ground, Touch, Uncertainty};
-pub use rules::{
-    Action, AgentFilter, FileQuery, FileRule, FileRules, FileUsage, GuardRules, InputPattern, RuleOrigin,
-    is_about,
-};
+pub use rules::{Action, AgentFilter, GuardRules, InputPattern, RuleOrigin, is_about};
 pub use search::EntryCount;
 pub use settled::doubtful_program;
 pub use tool_rule::pipeline;

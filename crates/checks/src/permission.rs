@@ -135,7 +135,13 @@ fn undecidable(rules: &PermissionRules, examined: &ExaminedRequest<'_>) -> Optio
     }
     let denies_files = rules.deny.iter().any(|rule| rule.compares_files(examined.request));
     let is_unclear = |unclear: &&Uncertainty| {
-        matches!(unclear, Uncertainty::Path { .. } | Uncertainty::Names { .. } | Uncertainty::WorkTree { .. })
+        matches!(
+            unclear,
+            Uncertainty::Path { .. }
+                | Uncertainty::Somewhere { .. }
+                | Uncertainty::Names { .. }
+                | Uncertainty::WorkTree { .. }
+        )
     };
     if denies_files
         && (examined.effects.unclear.iter().any(|unclear| is_unclear(&unclear))

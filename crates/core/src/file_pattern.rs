@@ -42,6 +42,9 @@ impl Location {
 /// Each directory above a path is compared as well, so a longer path would take too long.
 const MAX_PATH_BYTES: usize = 1_024;
 
+/// A pattern that stands for more patterns is not followed.
+const MAX_ALTERNATIVES: usize = 256;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePattern {
     glob: Glob,
@@ -211,6 +214,26 @@ impl FilePattern {
         }
     }
 
+    /// Whether it names a file by the end of its path, or a directory in that end, wherever that is: `~/.ssh/*` names `.ssh/x`. What
+    /// matches only its wildcards is not named.
+    pub fn names_end(&self, end: &str) -> bool {
+        let Some(alternatives) = self.alternatives() else { return true };
+        let end = fold_case(end);
+        let names: Vec<&str> = end.split('/').collect();
+        let is_named = |pattern: &String| {
+            // What is in a directory is named by that directory.
+            let pattern: Vec<&str> = pattern.trim_end_matches("/**").split('/').collect();
+            (1..=names.len())
+                .any(|length| names.get(..length).is_some_and(|names| ends_like(&pattern, names)))
+        };
+        alternatives.iter().any(is_named)
+    }
+
+    /// The patterns that its braces stand for, like `glob`. `None` if they are too many.
+    pub fn alternatives(&self) -> Option<Vec<String>> {
+        self.glob.alternatives(MAX_ALTERNATIVES)
+    }
+
     /// Whether it may cover something below a directory, and names that directory or one above it. A leading `**` or `*` names
     /// none.
     pub fn reaches_into(&self, directory: &Location) -> bool {
@@ -283,6 +306,22 @@ impl FilePattern {
         let directories = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
         directories.into_iter().any(&matches) || ((is_directory || !self.is_for_directories) && matches(path))
     }
+}
+
+/// Whether the last parts of a pattern match these names, and spell one of them. The names before them are unknown.
+fn ends_like(pattern: &[&str], names: &[&str]) -> bool {
+    let mut is_spelled = false;
+    for (part, name) in pattern.iter().rev().zip(names.iter().rev()) {
+        if *part == "**" {
+            break;
+        }
+        let glob = Glob::new(part, GlobKind::Path);
+        if !glob.is_ok_and(|glob| glob.matches(name).unwrap_or(true)) {
+            return false;
+        }
+        is_spelled |= !part.contains(['*', '?', '[']);
+    }
+    is_spelled
 }
 
 /// Whether the names of a directory's path match the first parts of a pattern, and more parts follow.
@@ -380,6 +419,31 @@ mod tests {
             }
             for path in no {
                 assert!(!pattern.reaches_into(&at(path)), "{pattern:?} should not reach into {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pattern_names_the_end_of_a_path() {
+        for (pattern, yes, no) in [
+            ("~/.ssh/", vec![".ssh/config", "me/.ssh/config"], vec!["config", "ssh/config", "x/.ssh/config"]),
+            ("~/.ssh/**", vec![".ssh/config"], vec!["config"]),
+            (
+                "~/.config/{gh/hosts.yml,op}",
+                vec!["hosts.yml", "gh/hosts.yml", "op/x"],
+                vec!["x/hosts.yml", "gh"],
+            ),
+            ("~/.cloudflared/*.json", vec![".cloudflared/a.json"], vec!["package.json", "x/a.json"]),
+            ("//proc/*/environ", vec!["environ", "1/environ"], vec!["status"]),
+            ("src/gen/", vec!["gen/a", "src/gen/a", "x/src/gen/a"], vec!["src/a", "x/gen/a"]),
+            ("/Makefile", vec!["Makefile", "a/Makefile"], vec!["make"]),
+        ] {
+            let pattern = FilePattern::new(pattern, Some("/home/me")).unwrap();
+            for end in yes {
+                assert!(pattern.names_end(end), "{pattern:?} should name {end}");
+            }
+            for end in no {
+                assert!(!pattern.names_end(end), "{pattern:?} should not name {end}");
             }
         }
     }

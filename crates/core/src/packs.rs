@@ -51,9 +51,12 @@ mod texts {
     pub(super) const DATABASES: &str = include_str!("packs/databases.yaml");
 }
 
-/// The part of a text between two positions.
+/// The part of a text between two positions. It is empty if the text is shorter: after a change of a pack, the trees are made by a
+/// program that still has the old ones.
 const fn part(text: &'static str, start: usize, end: usize) -> &'static str {
-    text.split_at(end).0.split_at(start).1
+    let Some((before_end, _)) = text.split_at_checked(end) else { return "" };
+    let Some((_, part)) = before_end.split_at_checked(start) else { return "" };
+    part
 }
 
 impl Pack {

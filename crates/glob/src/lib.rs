@@ -16,6 +16,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+mod alternatives;
 mod fingerprint;
 mod literal;
 mod plain;
@@ -105,6 +106,12 @@ impl Glob {
 
     pub fn as_str(&self) -> &str {
         &self.0.pattern
+    }
+
+    /// The patterns without braces that it stands for. `None` if they are more than `limit`.
+    #[must_use]
+    pub fn alternatives(&self, limit: usize) -> Option<Vec<String>> {
+        alternatives::of(&self.0.pattern, limit)
     }
 
     /// Checks a pattern without keeping it.

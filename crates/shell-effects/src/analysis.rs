@@ -34,4 +34,5 @@ pub(crate) mod simple_commands;
 pub(crate) mod spelling;
 pub(crate) mod state;
 pub(crate) mod stream;
+mod unknown_paths;
 pub(crate) mod variables;

@@ -68,7 +68,7 @@ pub use programs::powershell::read as read_powershell;
 pub use programs::program::Program;
 pub use programs::shell::is_builtin;
 pub use programs::table::{
-    has_subcommands, is_listed_program, locks_of, name_of as program_name, reads_variables,
+    has_subcommands, is_listed_program, locks_of, name_of as program_name, reads_variables, restores,
 };
 #[doc(hidden)]
 pub use syntax::count::{CommandCounts, counted};
@@ -272,6 +272,11 @@ pub enum Target {
         written: String,
         pattern: String,
     },
+    /// A file in an unknown directory. The end is the known last parts of its path.
+    Somewhere {
+        written: String,
+        end: String,
+    },
     /// All files of the git work tree.
     WorkTree,
     /// Unknown before it runs. The text is as it is written.
@@ -410,6 +415,7 @@ impl Effect {
             | Target::Tree(_)
             | Target::Trees(_)
             | Target::Among { .. }
+            | Target::Somewhere { .. }
             | Target::WorkTree
             | Target::Unknown(_) => return None,
         };

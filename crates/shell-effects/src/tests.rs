@@ -22,6 +22,7 @@ fn shown_target(target: &Target) -> String {
         Target::Trees(pattern) => format!("trees:{pattern}"),
         Target::Into { directory, name } => format!("into:{directory}:{name}"),
         Target::Among { pattern, .. } => format!("among:{pattern}"),
+        Target::Somewhere { end, .. } => format!("somewhere:{end}"),
         Target::WorkTree => "worktree".to_owned(),
         Target::Unknown(text) => format!("unknown:{text}"),
     }

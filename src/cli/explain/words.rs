@@ -37,6 +37,9 @@ pub(super) fn of_unclear(unclear: &Uncertainty) -> String {
         Uncertainty::Path { access, written, .. } => {
             format!("{} `{written}`, which is unknown before it runs", access.does())
         }
+        Uncertainty::Somewhere { written, .. } => {
+            format!("reads `{written}`, which is unknown before it runs")
+        }
         Uncertainty::Names { access, written, .. } => {
             format!("{} `{written}`, whose name is not known before it runs", access.does())
         }

@@ -3,6 +3,8 @@
 use conclaude_core::finding::{Code, Finding};
 use conclaude_core::text::{MARKER, STEP_FILE_MARKER};
 
+mod escapes;
+mod look_alikes;
 mod near_misses;
 
 const OPEN: &str = "<!--";
@@ -57,7 +59,7 @@ impl Markers {
     pub fn of(prompt: &str) -> Markers {
         let mut markers = Markers::read(prompt);
         if markers.validation == Validation::None
-            && let Some(text) = near_misses::without_escapes(prompt)
+            && let Some(text) = escapes::without_escapes(prompt)
             && Markers::read(&text).validation != Validation::None
         {
             markers.validation = Validation::Unclear;

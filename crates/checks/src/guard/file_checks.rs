@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::additions::additions;
 use super::call::{
     Advice, Explanation, Finding, OwnFiles, ToolCall, UnknownPart, doing, for_question, shown,
 };
@@ -36,7 +37,7 @@ pub(super) fn all(rules: &GuardRules, call: &ToolCall<'_>, effects: &Effects, to
     let touch = if touch.access == Access::Link && !is_last { &followed } else { touch };
     own_files(call, touch, &mut found);
     found.extend(files(rules, call, effects, touch));
-    additions(rules, call, touch, &mut found);
+    found.extend(additions(rules, call, touch));
     found
 }
 
@@ -339,7 +340,7 @@ pub(super) fn files(
 }
 
 /// The finding of a rule for files.
-fn against(call: &ToolCall<'_>, touch: &Touch, origin: Rule, explained: Explanation) -> Finding {
+pub(super) fn against(call: &ToolCall<'_>, touch: &Touch, origin: Rule, explained: Explanation) -> Finding {
     let Explanation { reason, advice } = explained;
     Finding {
         action: Action::Block,
@@ -403,77 +404,4 @@ fn protected(rules: &FileRules, call: &ToolCall<'_>, touch: &Touch, usage: FileU
     let location = call.ground.location(&path, path.is_dir());
     let rule = rules.protecting(&location, &call.query(FileUsage::Other))?;
     Some(finding(rule, Some(location.shown())))
-}
-
-fn additions(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch, found: &mut Vec<Finding>) {
-    if !writes(touch.access) {
-        return;
-    }
-    let subject = touch.shown();
-    let addition = |origin: Rule, message: Option<String>, reason: &str, advice: &str| {
-        let explained = Explanation::of(message, || Explanation {
-            reason: reason.to_owned(),
-            advice: Advice::claude(advice),
-        });
-        against(call, touch, origin, explained)
-    };
-    if let Some(switch) = &rules.root_additions {
-        // `mkdir -p new/x` creates `new` in the root. A file in a new directory is not in the root.
-        let is_in_root = |location: &Location| {
-            let is_new = |path: &str, first: &str| {
-                let top = Path::new(location.absolute.strip_suffix(path).unwrap_or_default());
-                top.join(first).symlink_metadata().is_err()
-            };
-            location.anchored().any(|path| match path.split_once('/') {
-                None => true,
-                Some((first, _)) => touch.access == Access::MakeDirectory && is_new(path, first),
-            })
-        };
-        let rule = (&switch.origin, "");
-        if touch.exists {
-            call.log.missed(rule, subject, || format!("does not apply to {subject}: it exists"));
-        } else if touch.names.iter().any(is_in_root) {
-            call.log
-                .matched(rule, subject, || format!("covers {subject}: it would create a file in the root"));
-            let message = switch.message_for(subject, call.tool);
-            let reason = format!("{subject} would be new in the project's root.");
-            let advice = "Create it in a directory below the root.";
-            found.push(addition(switch.origin.rule(""), message, &reason, advice));
-        } else {
-            call.log.missed(rule, subject, || format!("does not apply to {subject}: it is not in the root"));
-        }
-    }
-    found.extend(prevented(rules, call, touch));
-    if let Some(switch) = &rules.git_ignored
-        && touch.access != Access::MakeDirectory
-    {
-        let rule = (&switch.origin, "");
-        if (call.is_ignored)(&touch.path) {
-            call.log.matched(rule, subject, || format!("covers {subject}: git ignores it"));
-            let message = switch.message_for(subject, call.tool);
-            let reason = format!("{subject} is ignored by git and probably generated.");
-            found.push(addition(switch.origin.rule(""), message, &reason, "Change its source instead."));
-        } else {
-            call.log.missed(rule, subject, || format!("does not apply to {subject}: git does not ignore it"));
-        }
-    }
-}
-
-/// The finding of a rule of `preventAdditions`.
-fn prevented(rules: &GuardRules, call: &ToolCall<'_>, touch: &Touch) -> Option<Finding> {
-    let subject = touch.shown();
-    if touch.exists {
-        for rule in &rules.additions.0 {
-            let why = || format!("does not apply to {subject}: it exists");
-            call.log.missed((&rule.origin, &rule.written), subject, why);
-        }
-        return None;
-    }
-    let Protection { rule, action, message } =
-        rules.additions.protecting_any(&touch.names, &call.query(FileUsage::Other))?;
-    let explained = Explanation::of(message.map(str::to_owned), || Explanation {
-        advice: Advice::both("Change a file that exists instead.", ""),
-        ..Explanation::by_default(action, &format!("adding {subject}"), &rule.origin, &rule.written)
-    });
-    Some(Finding { action, ..against(call, touch, rule.origin.rule(&rule.written), explained) })
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::file_checks::writes;
 use super::resolve::{Effects, Touch};
 use super::rules::FileUsage;
-use shell_effects::{Access, SimpleCommand, locks_of, program_name, reads_variables};
+use shell_effects::{Access, SimpleCommand, locks_of, program_name, reads_variables, restores};
 
 /// How a call uses a file.
 pub(super) fn usage(effects: &Effects, touch: &Touch) -> FileUsage {
@@ -62,10 +62,9 @@ fn gives_variables(program: &str, arguments: &[String], file: &OsStr) -> bool {
     uses > 0 && uses == given
 }
 
-/// Whether git writes a committed version of the file: `git restore FILE`, `git checkout --theirs FILE`.
+/// Whether the program writes a committed version of the file: `git restore FILE`, `git checkout --theirs FILE`.
 fn is_set_back(program: &str, arguments: &[String]) -> bool {
-    let subcommand = arguments.first().map(String::as_str);
-    program_name(program) == "git" && matches!(subcommand, Some("checkout" | "restore"))
+    arguments.first().is_some_and(|subcommand| restores(program_name(program), subcommand))
 }
 
 /// Whether a later command runs the program that writes the file: `rm package-lock.json && npm install`.

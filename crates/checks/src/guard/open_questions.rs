@@ -8,6 +8,7 @@ use super::named_files::is_protected_by;
 use super::resolve::{Effects, Ground, Uncertainty};
 use super::rules::{Action, GuardRules, ToolRule};
 use super::search::{expand, expand_with_hidden, first_below};
+use super::somewhere::protects_somewhere;
 use conclaude_core::file_pattern::Location;
 use conclaude_core::rule::Rule;
 use conclaude_core::text::{capitalized, clean_line};
@@ -65,6 +66,13 @@ pub(super) fn open_question(
                 None => Some(Vec::new()),
             };
             outside.or_else(|| Some(unknown_path(rules, call, *access, written)?.naming(named())))
+        }
+        Uncertainty::Somewhere { written, end } => {
+            if protects_somewhere(&rules.unreadable, call, end) {
+                unknown_path(rules, call, Access::Read, written)
+            } else {
+                None
+            }
         }
         Uncertainty::Names { access, written, among, .. } => {
             let named = protected_among(rules, call, *access, &HiddenPaths::Unseen(among));

@@ -81,6 +81,11 @@ pub enum Uncertainty {
         /// Whether even the directory of the command is unknown.
         in_unknown_directory: bool,
     },
+    /// A file that is read in an unknown directory. The end is the known last parts of its path.
+    Somewhere {
+        written: String,
+        end: String,
+    },
     /// Files are copied, moved or linked whose names are not known.
     Names {
         access: Access,
@@ -412,6 +417,9 @@ impl Ground<'_> {
                 return Err(uncertain(written, at("").ok().map(|base| (base, pattern.clone()))));
             }
             Target::WorkTree => Vec::new(),
+            Target::Somewhere { written, end } => {
+                return Err(Uncertainty::Somewhere { written: written.clone(), end: end.clone() });
+            }
             Target::Unknown(written) => return Err(uncertain(written, None)),
         })
     }

@@ -16,6 +16,7 @@ mod find_comparison;
 mod own_files;
 mod properties;
 mod ruled_out;
+mod unknown_directories;
 
 fn project() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();

@@ -59,6 +59,7 @@ fn is_about(calls: &GuardedCalls, call: &UncheckedCall<'_>) -> bool {
             Uncertainty::Path { access, .. }
             | Uncertainty::Names { access, .. }
             | Uncertainty::Named { access, .. } => wanted(*access),
+            Uncertainty::Somewhere { .. } => wanted(Access::Read),
             Uncertainty::Input { access, .. } => access.is_none_or(wanted),
             Uncertainty::WorkTree { .. } | Uncertainty::Doubt(_) => true,
         };

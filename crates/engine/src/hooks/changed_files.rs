@@ -160,6 +160,8 @@ impl ResolvedChanges {
                 Uncertainty::Path { written, .. } => format!("`{written}`"),
                 Uncertainty::WorkTree { command, .. } => format!("`{command}`"),
                 Uncertainty::Doubt(doubt) => doubt.to_string(),
+                // It is read.
+                Uncertainty::Somewhere { .. } => continue,
                 Uncertainty::Named { .. } | Uncertainty::Input { .. } => continue,
             };
             self.somewhere.push(UnknownWrites::in_all_of(work, why));

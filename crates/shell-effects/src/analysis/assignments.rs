@@ -72,7 +72,7 @@ impl Analyzer<'_> {
         }
         let value = match self.assigned_value(assignment) {
             Value::Options(fields) if is_unclear(fields.as_slice()) => {
-                partly_known(&assignment.name, fields.as_slice())
+                self.partly_known(&assignment.name, fields.as_slice())
             }
             Value::Array(fields) if is_unclear(&fields) => Value::Unknown,
             value => value,
@@ -219,13 +219,21 @@ fn has_index(word: &Word) -> bool {
     matches!(word.first(), Some(Piece::Plain(text)) if text.starts_with('['))
 }
 
-/// A value that has several possibilities, some of them known: `x=${y:-main}`; or that is partly known: `x="cat $y"`.
-fn partly_known(name: &str, fields: &[Field]) -> Value {
-    if fields.len() > MAX_OPTIONS || fields.iter().all(is_wholly_unknown) {
-        return Value::Unknown;
+impl Analyzer<'_> {
+    /// A value that has several possibilities, some of them known: `x=${y:-main}`; or that is partly known: `x="cat $y"`, or known to
+    /// be a path: `x=$(npm prefix)`.
+    fn partly_known(&self, name: &str, fields: &[Field]) -> Value {
+        if let [field] = fields
+            && self.is_path_or_name(field)
+        {
+            return Value::one(field.clone());
+        }
+        if fields.len() > MAX_OPTIONS || fields.iter().all(is_wholly_unknown) {
+            return Value::Unknown;
+        }
+        let of = |field: &Field| if is_wholly_unknown(field) { unknown_value(name) } else { field.clone() };
+        Value::one_of(fields.iter().map(of))
     }
-    let of = |field: &Field| if is_wholly_unknown(field) { unknown_value(name) } else { field.clone() };
-    Value::one_of(fields.iter().map(of))
 }
 
 /// The placeholder for the value of an unknown variable.

@@ -219,14 +219,21 @@ impl Analyzer<'_> {
             // It is like any search through all files.
             Access::Read if field.text == SEARCHED => return None,
             Access::Write if self.is_github_file(field) => return None,
-            Access::Read => self.pattern_of_unset(field).or_else(|| self.pattern_of_installed(field)),
+            Access::Read => self
+                .pattern_of_unset(field)
+                .or_else(|| self.pattern_of_installed(field))
+                .or_else(|| self.pattern_of_name(field)),
             Access::Write => self.pattern_of_unset(field),
             _ => None,
         };
+        let end = || if access == Access::Read { self.known_end(field) } else { None };
         let written = field.text.clone();
-        Some(match pattern {
-            Some(pattern) => Target::Among { written, pattern },
-            None => Target::Unknown(written),
+        Some(match (pattern, end) {
+            (Some(pattern), _) => Target::Among { written, pattern },
+            (None, _) => match end() {
+                Some(end) => Target::Somewhere { written, end },
+                None => Target::Unknown(written),
+            },
         })
     }
 
@@ -262,7 +269,7 @@ impl Analyzer<'_> {
             Target::Into { directory, .. } => directory,
             Target::Among { pattern, .. } => pattern,
             Target::WorkTree => "",
-            Target::Unknown(written) => {
+            Target::Unknown(written) | Target::Somewhere { written, .. } => {
                 if self.through_process(access, &target, written, command) {
                     return;
                 }
@@ -280,7 +287,8 @@ impl Analyzer<'_> {
             return;
         }
         for base in self.state.bases().to_vec() {
-            self.script.effects.push(Effect::new(access, target.clone(), base, command));
+            let target = self.in_unknown_directory(access, &target, &base).unwrap_or_else(|| target.clone());
+            self.script.effects.push(Effect::new(access, target, base, command));
         }
     }
 }

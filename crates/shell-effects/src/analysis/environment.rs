@@ -105,7 +105,7 @@ const OF_SHELL: &[&str] = &[
 ];
 
 /// Whether a name is that of a variable, and neither the shell nor Claude Code sets it.
-fn may_be_unset(name: &str) -> bool {
+pub(super) fn may_be_unset(name: &str) -> bool {
     let is_set = ["BASH", "COMP", "CLAUDE"].iter().any(|start| name.starts_with(start));
     !name.is_empty()
         && !name.starts_with(|first: char| first.is_ascii_digit())

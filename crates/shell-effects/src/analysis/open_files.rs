@@ -90,7 +90,9 @@ fn at_path(target: &Target, path: String) -> Target {
         Target::Trees(_) => Target::Trees(path),
         Target::Into { name, .. } => Target::Into { directory: path, name: name.clone() },
         Target::Among { written, .. } => Target::Among { written: written.clone(), pattern: path },
-        Target::Path(_) | Target::WorkTree | Target::Unknown(_) => Target::Path(path),
+        Target::Path(_) | Target::WorkTree | Target::Somewhere { .. } | Target::Unknown(_) => {
+            Target::Path(path)
+        }
     }
 }
 

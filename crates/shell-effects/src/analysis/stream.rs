@@ -218,8 +218,10 @@ pub(crate) fn found(target: &Target) -> Field {
         Target::Tree(root) => Field::new(root.as_str(), FieldKind::Tree),
         Target::WorkTree => Field::new(WORK_TREE, FieldKind::Tree),
         Target::Unknown(text) if text == SEARCHED => Field::unknown(SEARCHED),
-        Target::Into { .. } | Target::Among { .. } | Target::Trees(_) | Target::Unknown(_) => {
-            Field::unknown(FOUND)
-        }
+        Target::Into { .. }
+        | Target::Among { .. }
+        | Target::Somewhere { .. }
+        | Target::Trees(_)
+        | Target::Unknown(_) => Field::unknown(FOUND),
     }
 }

@@ -22,7 +22,7 @@ pub(crate) const DATABASES: &[Program] = &[
     special(&["psql"], "-o=c -L=c --output=c --log-file=c -c= --command= -f=f --file=f --psqlrc=c -d= -h= -p= -U= -v= -F= -R= -P= -T=", statements).stdin(SQL).start_up(&["~/.psqlrc", "$PSQLRC"]),
     special(&["mariadb", "mycli", "mysql"], "--tee=c --defaults-file=c --defaults-extra-file=c --login-path=c --plugin-dir=c --init-command=c", statements).stdin(MYSQL),
     Program::new(&["mongo", "mongosh"]).stdin(Stdin::Queries),
-    special(&["sqlite3"], "-cmd= -init=f --init=f -A! -separator= -newline= -nullvalue= -mmap= -maxsize=", sqlite).stdin(SQL).start_up(&["~/.sqliterc", "~/.config/sqlite3/sqliterc"]),
+    special(&["sqlite3"], "-cmd= -init=f --init=f -A! -separator= -newline= -nullvalue= -mmap= -maxsize=", sqlite).stdin(SQL).passing_database(":memory:").start_up(&["~/.sqliterc", "~/.config/sqlite3/sqliterc"]),
 ];
 
 /// The SQL that a database client gets.
@@ -53,7 +53,7 @@ impl SimpleCommand {
 const OPENING: &[&str] = &["attach", ".open", ".restore", ".shell", ".system"];
 
 impl SimpleCommand {
-    /// Whether `sqlite3` only has a database that ends with it: `sqlite3 :memory: 'drop table x'`.
+    /// Whether it only has a database that ends with it: `sqlite3 :memory: 'drop table x'`.
     fn is_in_memory(&self) -> bool {
         let is_option = |word: &&String| word.starts_with('-');
         let texts = self.words.iter().chain(&self.input);
@@ -61,9 +61,10 @@ impl SimpleCommand {
             let text = text.to_ascii_lowercase();
             OPENING.iter().any(|name| text.contains(name))
         };
-        self.entry.is_some_and(|program| program.name() == "sqlite3")
+        let database = self.words.iter().skip(1).find(|word| !is_option(word)).map(String::as_str);
+        database.is_some()
+            && self.entry.is_some_and(|program| program.passing_database == database)
             && self.unknown.is_empty()
-            && self.words.iter().skip(1).find(|word| !is_option(word)).is_some_and(|word| word == ":memory:")
             && !texts.into_iter().any(opens)
     }
 }

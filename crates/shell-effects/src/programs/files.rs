@@ -22,7 +22,8 @@ const CP: Transfer = Transfer {
 
 #[rustfmt::skip]
 pub(crate) const FILES: &[Program] = &[
-    trees(&["chattr", "chgrp", "chown"], "--reference=r", Access::Write, 1).whole(&["--reference"]),
+    special(&["chattr"], "-p= -v=", change_attributes),
+    trees(&["chgrp", "chown"], "--reference=r", Access::Write, 1).whole(&["--reference"]),
     each(&["chflags", "setfacl", "sponge", "xattr"], "-m= --mode=", Access::Write, 0),
     // A mode may look like an option: `chmod -x FILE`.
     trees(&["chmod"], "--reference=r", Access::Write, 1).whole(&["--reference", "-r", "-s", "-t", "-w", "-x", "-X"]).output(Output::Nothing),
@@ -417,5 +418,17 @@ fn rename(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
             }
         }
         _ => {}
+    }
+}
+
+/// `chattr -R +i FILE`: its modes start with a sign, and `-i` looks like an option.
+fn change_attributes(analyzer: &mut Analyzer<'_>, call: &Call<'_>) {
+    let is_mode = |operand: &&Field| operand.is_literal() && operand.text.starts_with(['+', '=']);
+    for file in call.arguments.operands.iter().filter(|operand| !is_mode(operand)) {
+        if call.arguments.has(&["-R"]) {
+            analyzer.touch_tree(Access::Write, file, call.command);
+        } else {
+            analyzer.touch(Access::Write, file, call.command);
+        }
     }
 }

@@ -25,6 +25,8 @@ use pathspecs::PathspecRules;
 pub(crate) use repositories::RepositoryChange;
 
 pub(crate) const GIT: &[Program] = &[special(&["git"], "", git)
+    .restoring(&["checkout", "restore"])
+    .directories(&["rev-parse --show-toplevel", "rev-parse --git-dir", "rev-parse --git-common-dir", "rev-parse --absolute-git-dir", "--exec-path"])
     .before_subcommand(
         "-C= -c= --git-dir= --work-tree= --namespace= --super-prefix= --exec-path? --config-env= --attr-source= --list-cmds=",
     )

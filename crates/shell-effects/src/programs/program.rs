@@ -45,6 +45,10 @@ pub struct Program {
     pub(crate) transfer: &'static Transfer,
     /// The arguments with which it prints a directory of installed programs, which has no secrets.
     pub(crate) installed: &'static [&'static str],
+    /// The arguments with which it prints another directory that it knows by itself.
+    pub(crate) directories: &'static [&'static str],
+    /// Whether it prints only the name of a file, without a `/`.
+    pub(crate) prints_name: bool,
     /// Files that it runs or obeys when it starts: `~/FILE` in the home directory, `$NAME` as a variable names it, `FILE` in the
     /// current directory.
     pub(crate) start_up: &'static [&'static str],
@@ -52,6 +56,10 @@ pub struct Program {
     pub(crate) language: Option<SourceLanguage>,
     /// The lock files that it writes as a package manager.
     pub(crate) locks: &'static [&'static str],
+    /// The subcommands with which it writes files back as they were committed.
+    pub(crate) restoring: &'static [&'static str],
+    /// The name of a database that ends with it.
+    pub(crate) passing_database: Option<&'static str>,
     /// For rules that allow it: the subcommands that run or write something, which a rule must name. `save -o=` is an option of one.
     /// Those that launch a command are in `subcommands`.
     pub(crate) acting_subcommands: &'static [&'static str],
@@ -187,9 +195,13 @@ impl Program {
             paths: PathChange::Unknown,
             transfer: &Transfer::COPY,
             installed: &[],
+            directories: &[],
+            prints_name: false,
             start_up: &[],
             language: None,
             locks: &[],
+            restoring: &[],
+            passing_database: None,
             acting_subcommands: &[],
             only_checks: &[],
             builds_project: false,
@@ -331,6 +343,16 @@ impl Program {
         self
     }
 
+    pub(crate) const fn directories(mut self, arguments: &'static [&'static str]) -> Program {
+        self.directories = arguments;
+        self
+    }
+
+    pub(crate) const fn prints_name(mut self) -> Program {
+        self.prints_name = true;
+        self
+    }
+
     pub(crate) const fn harmless(mut self, options: Flags) -> Program {
         self.harmless = options;
         self
@@ -396,6 +418,16 @@ impl Program {
 
     pub(crate) const fn locks(mut self, files: &'static [&'static str]) -> Program {
         self.locks = files;
+        self
+    }
+
+    pub(crate) const fn restoring(mut self, subcommands: &'static [&'static str]) -> Program {
+        self.restoring = subcommands;
+        self
+    }
+
+    pub(crate) const fn passing_database(mut self, name: &'static str) -> Program {
+        self.passing_database = Some(name);
         self
     }
 

@@ -35,7 +35,7 @@ pub(crate) const SYSTEM: &[Program] = &[
     nothing(&["whoami"], "").output(Output::Like(name)),
     nothing(&[
         "cal", "clear", "df", "dir", "expr", "factor", "free", "getconf",
-        "getent", "groups", "host", "htop", "ifconfig", "ip", "killall", "locale", "lsblk", "lscpu", "lsof",
+        "getent", "groups", "host", "htop", "ifconfig", "ip", "killall", "locale", "lsattr", "lsblk", "lscpu", "lsof",
         "nc", "netstat", "nslookup", "ping", "port", "printenv", "ps",
         "reset", "ss", "stat", "stty", "sync", "top", "tput", "tr", "tty", "uptime", "vdir", "whatis",
         "whereis", "yes",
@@ -51,7 +51,7 @@ pub(crate) const SYSTEM: &[Program] = &[
         "mkfs.f2fs", "mkfs.fat", "mkfs.jfs", "mkfs.minix", "mkfs.msdos", "mkfs.ntfs", "mkfs.reiserfs", "mkfs.ubifs", "mkfs.udf",
         "mkfs.vfat", "mkfs.xfs", "mkswap",
     ], "-t= --type= -L= -b= -N= -m= -U= -O= -E=", Access::Write, 0),
-    special(&["basename"], "-s= --suffix=", name_printers::basename),
+    special(&["basename"], "-s= --suffix=", name_printers::basename).prints_name(),
     special(&["dirname"], "", name_printers::dirname),
     special(&["readlink"], "", name_printers::read_link).keeps_paths(),
     special(&["realpath"], "--relative-to= --relative-base=", name_printers::real_path).keeps_paths(),
@@ -158,6 +158,12 @@ impl Analyzer<'_> {
             return None;
         }
         let (name, arguments) = words.split_first()?;
+        // Then it may be any directory.
+        if command.contains("TMPDIR")
+            && (self.state.get("TMPDIR").is_some() || self.state.exports.has("TMPDIR"))
+        {
+            return None;
+        }
         match self.program(name)?.output {
             Output::Like(pattern) => pattern(arguments),
             _ => None,
@@ -165,28 +171,46 @@ impl Analyzer<'_> {
     }
 }
 
-/// A new file below the directory for temporary files, or where a template says.
+/// Directories for temporary files, as the start of a template. What is in a variable is below such a directory too.
+const TEMPORARY: &[&str] =
+    &["/tmp/", "/var/tmp/", "/dev/shm/", "$TMPDIR/", "${TMPDIR}/", "${TMPDIR:-/tmp}/", "${TMPDIR-/tmp}/"];
+
+/// A new file below a directory for temporary files: the usual one, or where a template or an option says.
 fn temporary(arguments: &[&str]) -> Option<String> {
-    const USUAL: &str = "/tmp/tmp.mktemp";
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
-    let mut is_below = false;
-    let mut template = None;
-    for argument in arguments {
-        match argument.trim_matches(['"', '\'']) {
+    const USUAL: &str = "tmp.mktemp";
+    let (mut directory, mut is_below, mut template) = (None, false, None);
+    let mut words = arguments.iter().map(|argument| argument.trim_matches(['"', '\'']));
+    while let Some(word) = words.next() {
+        match word {
             "-d" | "--directory" | "-q" | "--quiet" => {}
             "-t" | "-dt" | "-td" | "--tmpdir" => is_below = true,
-            word if template.is_none() && !word.starts_with('-') => template = Some(word),
-            _ => return None,
+            "-p" | "-dp" => directory = Some(temporary_directory(words.next()?)?),
+            _ if template.is_none() && !word.starts_with('-') => template = Some(word),
+            _ => directory = Some(temporary_directory(word.strip_prefix("--tmpdir=")?)?),
         }
     }
-    let Some(template) = template else { return if is_below { None } else { Some(USUAL.to_owned()) } };
-    let is_name = template.chars().all(is_plain) && !template.contains("..");
-    let is_temporary = if is_below { !template.contains('/') } else { template.starts_with("/tmp/") };
-    match (is_name && is_temporary, is_below) {
-        (true, true) => Some(USUAL.to_owned()),
-        (true, false) => Some(template.to_owned()),
-        _ => None,
-    }
+    let is_plain = |name: &str| {
+        name.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c)) && !name.contains("..")
+    };
+    let (directory, name) = match template {
+        None if is_below => return None,
+        None => (directory, USUAL),
+        Some(template) if is_below || directory.is_some() => {
+            (directory, if template.contains('/') || !is_plain(template) { return None } else { USUAL })
+        }
+        Some(template) => {
+            let start = TEMPORARY.iter().find(|start| template.starts_with(**start))?;
+            (temporary_directory(start), template.strip_prefix(start).filter(|name| is_plain(name))?)
+        }
+    };
+    Some(format!("{}{name}", directory.unwrap_or("/tmp/")))
+}
+
+/// A directory for temporary files, with a `/` at its end.
+fn temporary_directory(written: &str) -> Option<&'static str> {
+    let written = written.trim_matches(['"', '\'']).trim_end_matches('/');
+    let found = TEMPORARY.iter().find(|known| known.trim_end_matches('/') == written)?;
+    Some(if found.starts_with('$') { "/tmp/" } else { found })
 }
 
 fn number(arguments: &[&str]) -> Option<String> {

@@ -183,6 +183,11 @@ pub fn locks_of(name: &str) -> &'static [&'static str] {
     by_name(name).map_or(&[], |program| program.locks)
 }
 
+/// Whether a subcommand of a program writes files back as they were committed: `git restore FILE`.
+pub fn restores(name: &str, subcommand: &str) -> bool {
+    by_name(name).is_some_and(|program| program.restoring.contains(&subcommand))
+}
+
 /// Whether an option of a program names a file with variables for the code that it runs: `node --env-file=.env`.
 pub fn reads_variables(name: &str, option: &str) -> bool {
     option.starts_with("--env-file")

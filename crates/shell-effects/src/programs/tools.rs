@@ -48,7 +48,7 @@ const CONTAINERS: &[&str] = &[
     "container attach", "container cp", "container export -o=", "context create", "context export", "context import", "context update",
     "context use", "cp", "debug", "export -o=", "image build -o=", "image save -o=", "init", "kube play", "machine ssh", "play kube",
     "plugin create", "plugin enable", "plugin install", "plugin set", "plugin upgrade", "save -o=", "sbom -o=", "service create", "service update",
-    "stack deploy", "stack up", "system dial-stdio",
+    "stack deploy", "stack up", "system dial-stdio", "volume create -o=", "volume create --opt=", "volume import",
 ];
 const KUBECTL: Flags = "-n= -s= -v= --namespace= --context= --cluster= --user= --kubeconfig= --server= --token= --as= \
     --as-group= --as-uid= --certificate-authority= --client-certificate= --client-key= \
@@ -120,13 +120,13 @@ pub(crate) const TOOLS: &[Program] = &[
             Subcommand::runs(&["explore", "explor", "explo"], "--shell=", 1),
             Subcommand::group(&["config", "confi", "conf", "con", "c"], NPM_BEFORE),
         ])
-        .output(Output::Settings(COMPLETION)).runs_package_scripts().installed(&["root", "root -g"]).locks(&["package-lock.json", "npm-shrinkwrap.json"]),
+        .output(Output::Settings(COMPLETION)).runs_package_scripts().installed(&["root", "root -g"]).directories(&["prefix", "prefix -g", "bin", "bin -g"]).locks(&["package-lock.json", "npm-shrinkwrap.json"]),
     Program::new(&["lerna"]).subcommands(&[Subcommand::runs(&["exec"], "--scope= --ignore= --concurrency= --since=", 0)]).runs_package_scripts(),
     Program::new(&["ni", "npm-run-all", "npm-run-all2", "nr", "nx", "run-p", "run-s", "rush", "turbo", "wireit"]).runs_package_scripts(),
     Program::new(&["npx", "pnpx"]).builds_project().subcommands(&[Subcommand::launches(&[""], NPX, NPX_LAUNCH)]).runs_package_scripts(),
     Program::new(&["op"]).subcommands(&[Subcommand::runs(&["run"], "--env-file= --account=", 0)]),
     Program::new(&["pdm"]).subcommands(&[Subcommand::runs(&["run"], "-p= --project=", 0)]).locks(&["pdm.lock"]),
-    Program::new(&["pipenv"]).subcommands(&[Subcommand::runs(&["run"], "", 0)]).locks(&["Pipfile.lock"]),
+    Program::new(&["pipenv"]).directories(&["--venv", "--where"]).subcommands(&[Subcommand::runs(&["run"], "", 0)]).locks(&["Pipfile.lock"]),
     Program::new(&["pipx"]).subcommands(&[Subcommand::runs(&["run"], "--spec= --python=", 0)]),
     Program::new(&["pnpm"]).options(NPM).acting(&["config delete", "config set", "create", "set"]).before_subcommand(PNPM).subcommands(&[
         Subcommand::group(&["config", "c"], ""),
@@ -134,7 +134,7 @@ pub(crate) const TOOLS: &[Program] = &[
         Subcommand::runs(&["exec"], "", 0),
         Subcommand::launches(&["node"], "", NODE_LAUNCH),
         Subcommand::launches(&[""], PNPM, Launch { own: own_programs::PNPM, ..Launch::new(0, Place::Here) }),
-    ]).output(Output::Settings(COMPLETION)).runs_package_scripts().installed(&["root", "root -g"]).locks(&["pnpm-lock.yaml"]),
+    ]).output(Output::Settings(COMPLETION)).runs_package_scripts().installed(&["root", "root -g"]).directories(&["bin", "bin -g", "store path"]).locks(&["pnpm-lock.yaml"]),
     Program::new(&["podman"]).acting(CONTAINERS).before_subcommand("-c= --connection= --identity= --log-level= --root= --runroot= --runtime= --storage-driver= --storage-opt= --tmpdir= --url=")
         .subcommands(&[
             Subcommand::elsewhere(ENTERING, EXEC),
@@ -142,7 +142,7 @@ pub(crate) const TOOLS: &[Program] = &[
             Subcommand::runs(&["unshare"], "", 0),
             Subcommand::group(&["compose"], COMPOSE),
         ]).copies_from_containers(),
-    Program::new(&["poetry"]).before_subcommand("-C=d -P= --directory=d --project=")
+    Program::new(&["poetry"]).directories(&["env info -p", "env info --path"]).before_subcommand("-C=d -P= --directory=d --project=")
         .subcommands(&[Subcommand::runs(&["run"], "", 0)])
         .output(Output::Settings(COMPLETION)).locks(&["poetry.lock"]),
     Program::new(&["pyenv", "rbenv"]).subcommands(&[Subcommand::runs(&["exec"], "", 0)]).output(Output::Settings(VERSIONS)),
@@ -184,7 +184,7 @@ pub(crate) const TOOLS: &[Program] = &[
     tool(&["s5cmd"], "--endpoint-url= --profile= --credentials-file= --numworkers= --log= --retry-count="),
     tool(&["firebase"], "-P= --project= --token= --account= --config="),
     special(&["gh"], "-R= --repo= -q= --jq= -X= --method= -F= -f= --field= --raw-field= --input= --hostname=", gh).acting(GH).before_subcommand("-R= --repo= --hostname=").subcommands(GH_ALIASES).output(Output::Settings(COMPLETION)),
-    tool(&["go"], "-C=d").harmless(harmless::GO).options("- -exec=x -toolexec=x -vettool=x -o=o -coverprofile=c -cpuprofile=c -memprofile=c -blockprofile=c -mutexprofile=c \
+    tool(&["go"], "-C=d").directories(&["env GOROOT", "env GOPATH", "env GOCACHE", "env GOMODCACHE", "env GOTOOLDIR"]).harmless(harmless::GO).options("- -exec=x -toolexec=x -vettool=x -o=o -coverprofile=c -cpuprofile=c -memprofile=c -blockprofile=c -mutexprofile=c \
         -trace=c -outputdir=c -overlay=c -pkgdir=c -C=p").acting(&["env -u", "install"]).builds_project().locks(&["go.sum"]),
     tool(&["helm"], "-n= --namespace= --kube-context= --kubeconfig= --kube-apiserver= --kube-as-user= --kube-as-group= --kube-ca-file= --kube-tls-server-name= --kube-token= --registry-config= --repository-cache= --repository-config= --burst-limit= --qps=")
         .options("--kubeconfig=c --post-renderer=x --output-dir=c --registry-config=c --repository-config=c --repository-cache=c")

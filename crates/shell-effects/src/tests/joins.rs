@@ -277,11 +277,16 @@ fn missing(of: &str, within: &str) -> Vec<Effect> {
     });
     let is_covered = |effect: &Effect| {
         script.effects.iter().any(|other| {
-            let has_target = other.target == effect.target || matches!(other.target, Target::Unknown(_));
+            let is_anywhere = match (&other.target, &effect.target) {
+                (Target::Unknown(_), _) => true,
+                (Target::Somewhere { end, .. }, Target::Path(path)) => path.ends_with(end.as_str()),
+                (Target::Path(path), Target::Somewhere { written, .. }) => {
+                    path == written && other.base == Base::Unknown
+                }
+                _ => false,
+            };
             let has_base = other.base == effect.base || other.base == Base::Unknown;
-            other.access == effect.access
-                && has_target
-                && (has_base || matches!(other.target, Target::Unknown(_)))
+            other.access == effect.access && (is_anywhere || has_base && other.target == effect.target)
         })
     };
     if is_open { Vec::new() } else { all.effects.into_iter().filter(|effect| !is_covered(effect)).collect() }

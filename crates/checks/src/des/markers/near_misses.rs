@@ -1,6 +1,7 @@
 //! Misspelled keys of markers: with another hyphen, an underscore, an invisible character, or a similar character of another
 //! alphabet. A comment that was meant to enable a gate must not be ignored.
 
+use super::look_alikes::{folded, seen_as, with_equal_strokes};
 use super::{CLOSE, KEYS, OPEN};
 
 /// The separator after the key of a marker, and similar characters.
@@ -9,9 +10,6 @@ const SEPARATORS: [char; 3] = [':', '=', '：'];
 /// A key is searched in this number of bytes, so that a prompt full of openings is read once. A key has 18 characters at most;
 /// the rest is for invisible ones.
 const MAX_KEY: usize = 2048;
-
-/// Longer texts are neither a key nor a value.
-const MAX_FOLDED: usize = 64;
 
 /// The value with which the gates apply.
 const REQUIRED: &str = "REQUIRED";
@@ -96,69 +94,6 @@ fn false_opening(before: &str, is_first: bool, rest: &str) -> Option<FalseOpenin
     Some(FalseOpening { written: written.to_owned(), key })
 }
 
-/// The text with the escapes of HTML, of URLs, of JSON and of terminals replaced, which the gates do not decode. `None` if it has none.
-pub(super) fn without_escapes(prompt: &str) -> Option<String> {
-    let mut text = String::new();
-    let mut rest = prompt;
-    while let Some(at) = rest.find(['&', '%', '\\', ESCAPE]) {
-        let (before, escape) = rest.split_at(at);
-        text.push_str(before);
-        if let Some(length) = control_sequence(escape) {
-            rest = escape.get(length..).unwrap_or_default();
-            continue;
-        }
-        let (c, length) = escaped(escape).unwrap_or_else(|| (escape.chars().next().unwrap_or_default(), 1));
-        text.push(c);
-        rest = escape.get(length..).unwrap_or_default();
-    }
-    text.push_str(rest);
-    if text == prompt { None } else { Some(text) }
-}
-
-const ESCAPE: char = '\u{1b}';
-
-/// The length of a control sequence of a terminal at the start of a text, such as one that sets a color.
-fn control_sequence(text: &str) -> Option<usize> {
-    let parameters = text.strip_prefix(ESCAPE)?;
-    let end = parameters.strip_prefix('[').and_then(|rest| rest.find(|c| matches!(c, '@'..='~')));
-    Some(end.map_or(1, |end| "\u{1b}[".len() + end + 1))
-}
-
-/// The character that an escape at the start of a text stands for, and the length of the escape.
-fn escaped(text: &str) -> Option<(char, usize)> {
-    const NAMES: [(&str, char); 13] = [
-        ("&lt;", '<'),
-        ("&gt;", '>'),
-        ("&excl;", '!'),
-        ("&dash;", '-'),
-        ("&hyphen;", '-'),
-        ("&ndash;", '-'),
-        ("&mdash;", '-'),
-        ("&lowbar;", '_'),
-        ("&colon;", ':'),
-        ("&nbsp;", ' '),
-        ("&shy;", '\u{ad}'),
-        ("&ZeroWidthSpace;", '\u{200b}'),
-        ("&amp;", '&'),
-    ];
-    if let Some((name, c)) = NAMES.iter().find(|(name, _)| text.starts_with(name)) {
-        return Some((*c, name.len()));
-    }
-    if let Some(number) = text.strip_prefix("&#") {
-        let number = number.get(..number.floor_char_boundary(10))?.split_once(';')?.0;
-        let value = match number.strip_prefix(['x', 'X']) {
-            Some(digits) => u32::from_str_radix(digits, 16),
-            None => number.parse(),
-        };
-        return Some((char::from_u32(value.ok()?)?, "&#;".len() + number.len()));
-    }
-    [("%", 2), ("\\u", 4), ("\\x", 2)].iter().find_map(|(prefix, digits)| {
-        let number = text.strip_prefix(prefix)?.get(..*digits)?;
-        let value = u32::from_str_radix(number, 16).ok()?;
-        Some((char::from_u32(value)?, prefix.len() + digits))
-    })
-}
-
 /// The misspelled keys in a comment. A key that is only mentioned in prose does not count.
 pub(super) fn near_misses(comment: &str) -> Vec<NearMiss> {
     comment.lines().enumerate().flat_map(|(number, line)| in_line(line, number == 0)).collect()
@@ -210,11 +145,19 @@ fn without_separator(line: &str) -> Option<NearMiss> {
     Some(NearMiss { written: written.to_owned(), key: "VALIDATION" })
 }
 
+/// Other words for a key, folded, that are no typo of it.
+const OTHER_WORDS: [(&str, &str); 3] =
+    [("DESVALIDATE", "VALIDATION"), ("DESVALIDATED", "VALIDATION"), ("DESVALIDATING", "VALIDATION")];
+
 /// The key that was probably meant, if any.
 fn key_of(written: &str) -> Option<&'static str> {
     let capital = if written.contains('|') { Some(written.replace('|', "I")) } else { None };
     let meant = |written: &str| {
         let written = with_equal_strokes(written);
+        let other = OTHER_WORDS.iter().find(|(word, _)| written == with_equal_strokes(word));
+        if let Some((_, key)) = other {
+            return Some(*key);
+        }
         KEYS.into_iter().find(|key| {
             let key = with_equal_strokes(&format!("DES-{key}"));
             // Short names have neighbours that mean something else.
@@ -222,95 +165,6 @@ fn key_of(written: &str) -> Option<&'static str> {
         })
     };
     meant(written).or_else(|| capital.as_deref().and_then(meant))
-}
-
-/// The folded text, in which `I` and `l` are the same.
-fn with_equal_strokes(text: &str) -> String {
-    folded(text).replace('L', "I")
-}
-
-/// The letters and digits of a text in ASCII capitals, as a reader sees them.
-fn folded(text: &str) -> String {
-    text.chars()
-        .filter_map(seen_as)
-        .filter(char::is_ascii_alphanumeric)
-        .take(MAX_FOLDED)
-        .map(|c| match c {
-            '0' => 'O',
-            '1' => 'I',
-            c => c.to_ascii_uppercase(),
-        })
-        .collect()
-}
-
-/// Characters that look like a letter of a key, or like a part of `<!--`.
-const LOOKS_LIKE: [(&str, char); 26] = [
-    ("АаΑαÀÁÂÃÄÅàáâãäåĀāĂăĄąǍǎȦȧẠạẢảᴀᴬᵃªᎪ", 'A'),
-    ("ВΒʙᴮᵇ", 'B'),
-    ("СсϹÇçĆćĈĉĊċČčᴄᶜℂℭⅭⅽᏟ", 'C'),
-    ("ԁĎďĐđÐᴅᴰᵈⅅⅆⅮⅾᎠ", 'D'),
-    ("ЕеΕЁёÈÉÊËèéêëĒēĔĕĖėĘęĚěȨȩẸẹẺẻẼẽᴇᴱᵉℰℯⅇᎬ", 'E'),
-    ("ℱᶠꜰ", 'F'),
-    ("ԌɢᴳᵍĜĝĞğĠġĢģᏀ", 'G'),
-    ("ІіΙıӀÌÍÎÏìíîïĨĩĪīĬĭĮįİǏǐỈỉỊịɪᴵⁱᶦℐℑⅈℹⅠⅰᎥ", 'I'),
-    ("ЈјͿᴊᴶʲĴĵᎫ", 'J'),
-    ("КкΚᴋᴷᵏĶķᏦ", 'K'),
-    ("ℒℓʟᴸˡĹĺĻļĽľŁłⅬⅼᏞ", 'L'),
-    ("МΜᴍᴹᵐℳⅯⅿᎷ", 'M'),
-    ("ΝՈɴᴺⁿÑñŃńŅņŇňℕ", 'N'),
-    ("ОоΟοÒÓÔÕÖØòóôõöøŌōŎŏŐőƠơǑǒỌọỎỏᴏᴼᵒºℴ", 'O'),
-    ("РрΡρᴘᴾᵖℙᏢ", 'P'),
-    ("ꞯ", 'Q'),
-    ("ʀᴿʳŔŕŖŗŘřᏒ", 'R'),
-    ("ЅѕꜱˢŚśŜŝŞşŠšȘșᏚ", 'S'),
-    ("ТΤᴛᵀᵗŢţŤťŦŧȚțᎢ", 'T'),
-    ("ÙÚÛÜùúûüŨũŪūŬŭŮůŰűŲųᴜᵁᵘ", 'U'),
-    ("Ѵѵνᴠⱽᵛⅴ\u{2164}Ꮩ", 'V'),
-    ("ʏÝýÿŸ", 'Y'),
-    ("ᴢŹźŻżŽžᏃ", 'Z'),
-    ("‹〈⟨˂ᐸ≺❮❰﹤«《", '<'),
-    ("ǃꜝ¡﹗❗❕‼", '!'),
-    ("‐‑‒–—―−﹘﹣־─¯⸺⸻ー〜˗━‾﹉", '-'),
-];
-
-/// The ASCII character that this one looks like.
-fn seen_as(c: char) -> Option<char> {
-    match c {
-        '_' | '~' => Some('-'),
-        _ if c.is_ascii() => Some(c),
-        // Full width.
-        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0),
-        // Scripts of East Asia, in which whole prompts are written.
-        '\u{3041}'..='\u{30fb}' | '\u{3105}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' => None,
-        _ if styled_letter(c).is_some() => styled_letter(c),
-        _ => LOOKS_LIKE.iter().find(|(like, _)| like.contains(c)).map(|(_, seen)| *seen),
-    }
-}
-
-/// The letter of an alphabet that only differs in style: mathematical, circled, squared.
-fn styled_letter(c: char) -> Option<char> {
-    const ALPHABETS: [(u32, u32); 7] = [
-        (0x1d400, 0x1d6a3),
-        (0x249c, 0x24b5),
-        (0x24b6, 0x24e9),
-        (0x1f130, 0x1f149),
-        (0x1f150, 0x1f169),
-        (0x1f170, 0x1f189),
-        (0x1f1e6, 0x1f1ff),
-    ];
-    let code = u32::from(c);
-    if (0x1d6a8..=0x1d7cb).contains(&code) {
-        return greek_letter((code - 0x1d6a8) % 58);
-    }
-    let (start, _) = ALPHABETS.iter().find(|(start, end)| (*start..=*end).contains(&code))?;
-    char::from_u32(u32::from('A') + (code - start) % 26)
-}
-
-/// The letter that a mathematical Greek one looks like, by its place in its alphabet.
-fn greek_letter(place: u32) -> Option<char> {
-    const CAPITALS: &[u8] = b"AB.DEZH.IK.MN.O.P..TYFX....";
-    let letter = CAPITALS.get(usize::try_from(place % 26).ok()?).copied().map(char::from)?;
-    if letter == '.' { None } else { Some(letter) }
 }
 
 /// Whether one character was left out, added or changed, or two neighbours were exchanged.
@@ -363,6 +217,8 @@ mod tests {
             // Typos.
             (" DES-VALIDATON: required ", &["VALIDATION"]),
             (" DES-VALDIATION: required ", &["VALIDATION"]),
+            (" DES-VALIDATE: required ", &["VALIDATION"]),
+            (" des_validate: required ", &["VALIDATION"]),
             (" DES-STEP-FILES: x ", &["STEP-FILE"]),
             (" DSE-VALIDATION: required ", &["VALIDATION"]),
             (" DES-VALlDATlON: required ", &["VALIDATION"]),

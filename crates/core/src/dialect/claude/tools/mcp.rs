@@ -107,25 +107,27 @@ pub fn named_files(input: &Map<String, Value>) -> Option<Vec<Cow<'_, str>>> {
     if found.len() > MAX_FILES { None } else { Some(found) }
 }
 
+/// Fields with a text that a tool writes or searches for.
+const TEXTS: [&str; 14] = [
+    "body",
+    "code",
+    "content",
+    "contents",
+    "description",
+    "message",
+    "new_string",
+    "old_string",
+    "pattern",
+    "prompt",
+    "query",
+    "text",
+    "title",
+    "value",
+];
+
 /// The other texts in an input that may be a path, at any depth. They count if such a file exists. A text that a tool writes or
 /// searches for is not a path.
 pub fn other_texts(input: &Map<String, Value>) -> Vec<&str> {
-    const TEXTS: [&str; 14] = [
-        "body",
-        "code",
-        "content",
-        "contents",
-        "description",
-        "message",
-        "new_string",
-        "old_string",
-        "pattern",
-        "prompt",
-        "query",
-        "text",
-        "title",
-        "value",
-    ];
     let mut found = Vec::new();
     let mut open: Vec<&Value> = values_without(input, &TEXTS).collect();
     while let Some(value) = open.pop() {
@@ -157,8 +159,31 @@ fn of_object<'a>(input: &'a Map<String, Value>, are_files: bool, found: &mut Vec
         }
         // `{"path": {"value": "src/a.rs"}}`.
         let is_inner = are_files && matches!(key.as_str(), "name" | "value");
-        of_value(value, is_inner || names_file(key), found);
+        let is_file = is_inner || names_file(key);
+        of_value(value, is_file, found);
+        if let Value::String(text) = value
+            && !TEXTS.contains(&key.as_str())
+        {
+            of_json(text, is_file, found);
+        }
     }
+}
+
+/// The files in a text that is JSON itself: `{"arguments": "{\"path\": \"src/a.rs\"}"}`.
+fn of_json(text: &str, is_file: bool, found: &mut Vec<Cow<'_, str>>) {
+    if !text.trim_start().starts_with(['{', '[', '"']) {
+        return;
+    }
+    let Ok(inner) = serde_json::from_str::<Value>(text) else { return };
+    let mut own = Vec::new();
+    match &inner {
+        Value::String(text) => {
+            of_value(&inner, is_file, &mut own);
+            of_json(text, is_file, &mut own);
+        }
+        inner => of_value(inner, is_file, &mut own),
+    }
+    found.extend(own.into_iter().map(|file| Cow::Owned(file.into_owned())));
 }
 
 fn of_value<'a>(value: &'a Value, is_file: bool, found: &mut Vec<Cow<'a, str>>) {
@@ -281,6 +306,11 @@ mod tests {
     #[test]
     fn paths_are_found_by_the_names_of_their_keys() {
         for (input, expected) in [
+            // A text of JSON in a text.
+            (json!({"path": "\"/x/.env\""}), vec!["\"/x/.env\"", "/x/.env"]),
+            (json!({"arguments": "{\"path\": \".env\", \"n\": 1}"}), vec![".env"]),
+            (json!({"calls": ["{\"path\": \"x\"}"], "input": "[{\"file\": \"a\"}]"}), vec!["a"]),
+            (json!({"content": "{\"path\": \".env\"}"}), vec![]),
             (json!({"path": "a", "content": "b"}), vec!["a"]),
             (json!({"paths": ["a", "b"], "n": 1}), vec!["a", "b"]),
             (json!({"source": "a", "destination": "b"}), vec!["a", "b"]),
