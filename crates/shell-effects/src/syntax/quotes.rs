@@ -182,7 +182,7 @@ pub(crate) fn without_quoted_parts(text: &str) -> Option<String> {
     }
     let parts: Vec<&str> = text.split('\'').collect();
     // The last quote is not closed if their number is odd.
-    let closed = parts.len() - usize::from(parts.len() % 2 == 0);
+    let closed = parts.len() - usize::from(parts.len().is_multiple_of(2));
     let kept = parts.iter().enumerate().filter(|(at, _)| at % 2 == 0 || *at >= closed);
     Some(kept.map(|(_, part)| *part).collect())
 }
