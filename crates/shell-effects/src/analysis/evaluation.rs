@@ -5,9 +5,9 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::side_effects::{self, is_evaluated};
 use crate::analysis::variables::Value;
-use crate::syntax::continuations;
 use crate::syntax::parser::Parser;
 use crate::syntax::tree::{Piece, Word};
+use crate::syntax::{continuations, quotes};
 
 /// The cost of evaluating a short text.
 const EVALUATION_WORK: usize = 64;
@@ -22,7 +22,15 @@ impl Analyzer<'_> {
         if !self.work(EVALUATION_WORK + text.len()) {
             return;
         }
-        match Parser::expanded_value(&continuations::joined_in_text(text), self.scope.depth + 1) {
+        let text = continuations::joined_in_text(text);
+        self.evaluate_once(&text);
+        if let Some(text) = quotes::without_quoted_parts(&text) {
+            self.evaluate_once(&text);
+        }
+    }
+
+    fn evaluate_once(&mut self, text: &str) {
+        match Parser::expanded_value(text, self.scope.depth + 1) {
             Ok(word) => self.deeper(|analyzer| analyzer.substitutions(&word)),
             Err(error) => self.doubt(error.into()),
         }

@@ -173,6 +173,20 @@ pub(crate) fn arithmetic(text: &str) -> Arithmetic {
     Arithmetic::Open
 }
 
+/// Arithmetic with an index, without its parts in single quotes. Bash expands an index once more, and there single quotes hide
+/// what is in them, such as the start of a substitution. `None` if nothing can be hidden so.
+pub(crate) fn without_quoted_parts(text: &str) -> Option<String> {
+    let substitutes = text.contains('`') || text.contains("$(");
+    if !substitutes || !text.contains('[') || !text.contains('\'') {
+        return None;
+    }
+    let parts: Vec<&str> = text.split('\'').collect();
+    // The last quote is not closed if their number is odd.
+    let closed = parts.len() - usize::from(parts.len().is_multiple_of(2));
+    let kept = parts.iter().enumerate().filter(|(at, _)| at % 2 == 0 || *at >= closed);
+    Some(kept.map(|(_, part)| *part).collect())
+}
+
 /// A longer array index is not read.
 const MAX_INDEX: usize = 1024;
 

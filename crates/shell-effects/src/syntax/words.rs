@@ -289,7 +289,11 @@ impl<'a> Parser<'a> {
         };
         let inner = text.get(..length).unwrap_or_default();
         self.at += opening + inner.len() + 2;
-        Parser::expanded_text(inner, self.depth + 1).map(Some)
+        let mut word = Parser::expanded_text(inner, self.depth + 1)?;
+        if let Some(text) = quotes::without_quoted_parts(inner) {
+            word.extend(Parser::expanded_text(&text, self.depth + 1)?);
+        }
+        Ok(Some(word))
     }
 
     /// A list in a substitution, whose here-documents end inside it.
