@@ -127,7 +127,9 @@ fn files_that_are_sent_to_the_user_are_read() {
     let test = test.payload("tool_name", "SendUserFile");
     let denied = test.payload("tool_input", json!({"files": ["a.md", "conf/.env"]})).run();
     assert!(denied.tool("deny").contains(".env"));
-    denied.again().payload("tool_input", json!({"files": ["a.md"]})).run().silent();
+    let test = denied.again().payload("tool_input", json!({"files": ["a.md"]})).run().silent().again();
+    let many: Vec<String> = (0..10_001).map(|at| format!("{at}.md")).collect();
+    test.payload("tool_input", json!({ "files": many })).run().tool("ask");
 }
 
 #[test]

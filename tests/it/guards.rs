@@ -375,3 +375,15 @@ fn what_is_over_a_limit_is_asked_about() {
     let done = test.payload("tool_input", json!({"command": "frob many/1*.txt"})).run();
     done.silent();
 }
+
+#[test]
+fn a_program_that_the_command_puts_on_its_path_is_read_as_a_script() {
+    let run = |name: &str, code: &str, call: &str| {
+        let command =
+            format!("mkdir -p b; printf '{code}' > b/{name}; chmod +x b/{name}; PATH=$PWD/b:$PATH; {call}");
+        bash(&command).file(".env", "A=1\n").run()
+    };
+    run("git", "cat .env\\n", "git status").tool("deny");
+    run("git-x", "#!/bin/sh\\ncat .env\\n", "git x").tool("deny");
+    run("git", "ls\\n", "git status").silent();
+}

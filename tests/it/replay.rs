@@ -435,3 +435,20 @@ fn a_reader_that_goes_away_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
+
+/// The file of an old edit may be gone since, but an edit that replaces text found it.
+#[test]
+fn an_edit_that_replaces_text_adds_no_file() {
+    let test = Test::stop().config("preToolUse: {preventRootAdditions: true, preventAdditions: ['docs/']}\n");
+    let root = test.root();
+    let mut all = Transcripts::of(&root, "session-1");
+    all.prompt(MAIN, "Go.");
+    for (at, (file, old)) in
+        [("gone.md", "a"), ("docs/gone.md", "a"), ("new.md", ""), ("docs/new.md", "")].into_iter().enumerate()
+    {
+        let input = json!({"file_path": root.join(file), "old_string": old, "new_string": "b"});
+        all.calls(MAIN, &format!("t{at}"), "Edit", input);
+    }
+    let shown = test.shows(&["replay"]);
+    assert!(shown.contains("would be: 2 denied") && !shown.contains("gone.md"), "{shown}");
+}
