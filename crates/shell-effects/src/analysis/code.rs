@@ -7,6 +7,7 @@ use crate::analysis::analyzer::Analyzer;
 use crate::analysis::field::{Field, FieldKind, SPELLED_WORD, UNKNOWN_WORD};
 use crate::analysis::spelling::may_print_sign;
 use crate::analysis::stream::{PrintedText, Stream};
+use crate::analysis::variables::Value;
 use crate::programs::action::Stdin;
 use crate::programs::languages::SourceLanguage;
 use crate::programs::{attributes, code_access, code_exclusions, code_prose, editors, inline_calls};
@@ -264,7 +265,8 @@ impl Analyzer<'_> {
                 self.doubt_script(interpreter);
             }
         }
-        let text = as_code(code);
+        // The variable of an array would be all of it, and not the unknown element.
+        let text = as_code_with(code, |name| !matches!(self.state.get(name), Some(Value::Array(_))));
         // Which shell `sh` is differs from machine to machine.
         if has_double_parentheses(&text) && self.may_lack_arithmetic(interpreter, &text) {
             self.subshell(|analyzer| analyzer.script_without_arithmetic(&text));
@@ -478,6 +480,11 @@ pub(crate) fn is_wholly_unknown(text: &Field) -> bool {
 
 /// A text as code, with a variable for each unknown part.
 pub(crate) fn as_code(text: &Field) -> Cow<'_, str> {
+    as_code_with(text, |_| true)
+}
+
+/// Like `as_code`, but only some variables stand for themselves.
+fn as_code_with(text: &Field, stays: impl Fn(&str) -> bool) -> Cow<'_, str> {
     if text.kind != FieldKind::Unknown {
         return text.shown().into();
     }
@@ -491,7 +498,7 @@ pub(crate) fn as_code(text: &Field) -> Cow<'_, str> {
         let is_variable = |name: &&str| {
             name.bytes().all(is_name) && !name.starts_with(|first: char| first.is_ascii_digit())
         };
-        let name = part.filter(is_variable).unwrap_or(unknown);
+        let name = part.filter(is_variable).filter(|name| stays(name)).unwrap_or(unknown);
         code.push_str(&format!("${{{name}}}"));
         at = hole.end;
     }

@@ -113,6 +113,8 @@ pub(super) fn may_print_sign(text: &str) -> bool {
         let is_spelled = match c {
             // The format of `date` starts with one.
             '+' if is_date && is_start => quote.is_some() && before == ' ',
+            // A program may remove a backslash before it: `sed 's/^/\\+/'`.
+            '+' if before == '\\' => is_start || follows_sign(text.get(..at)),
             '+' => is_start || is_after_sign,
             '-' if before == ' ' => quote.is_some() && !next.is_whitespace(),
             '-' => is_after_sign && !(is_start && quote.is_none()) && is_option(before, next, text.get(..at)),
@@ -132,6 +134,11 @@ pub(super) fn may_print_sign(text: &str) -> bool {
         (second, before) = (before, c);
     }
     false
+}
+
+/// Whether backslashes at the end of a text follow a sign of `sed` or `tr`.
+fn follows_sign(text: Option<&str>) -> bool {
+    text.is_some_and(|text| text.trim_end_matches('\\').ends_with(['=', ':', '/', '|', ',', '#', '@']))
 }
 
 /// Whether `git rev-parse` prints one of its options.
@@ -184,6 +191,8 @@ mod tests {
             "(awk '{print \"+\" $1}' f)",
             "(awk '{print \"-f\"}' f)",
             "(tr x + < f)",
+            "(echo main|sed s/^/\\\\+/)",
+            "(echo main|sed 's/^/\\+/')",
             "(echo \"$(printf '%s' \"$x --force\")\")",
             "(echo K21haW4= | base64 -d)",
             "(python3 -c 'print(chr(43))')",
@@ -193,6 +202,7 @@ mod tests {
         }
         for text in [
             "(git branch --show-current)",
+            "(git branch | grep -o '[a-z]\\+')",
             "(git rev-parse --abbrev-ref HEAD)",
             "(git rev-parse --short=8 HEAD)",
             "(git -C . rev-parse --verify -q HEAD)",
