@@ -2,15 +2,13 @@
 
 use memchr::memmem;
 
-use super::plain::{ByteSet, STRUCTURE};
+use super::plain::{ENDS_LITERAL, STRUCTURE};
 use super::program::{GlobKind, end_of_alternatives, end_of_class};
 
 /// Whether a character has a special meaning in a pattern.
 fn is_special(byte: u8) -> bool {
     matches!(byte, b'*' | b'?' | b'[' | b'{' | b'\\')
 }
-
-static ENDS_LITERAL: ByteSet = ByteSet::of(b"*?[{\\}");
 
 /// How many bytes of a pattern are literal at its start.
 pub(super) fn head(pattern: &str) -> usize {

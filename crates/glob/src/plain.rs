@@ -8,12 +8,12 @@ use super::program::MAX_DEPTH;
 pub(super) struct ByteSet([bool; 256]);
 
 impl ByteSet {
-    pub(super) const fn of(members: &[u8]) -> ByteSet {
+    #[expect(clippy::indexing_slicing, reason = "a byte is below 256, and the compiler evaluates this")]
+    const fn of(mut members: &[u8]) -> ByteSet {
         let mut set = [false; 256];
-        let mut at = 0;
-        while at < members.len() {
-            set[members[at] as usize] = true;
-            at += 1;
+        while let [first, rest @ ..] = members {
+            set[*first as usize] = true;
+            members = rest;
         }
         ByteSet(set)
     }
@@ -34,6 +34,8 @@ impl ByteSet {
 /// The characters by which a pattern is divided into its parts, with the comma between alternatives and without it.
 pub(super) static STRUCTURE: ByteSet = ByteSet::of(b"{,}[\\");
 pub(super) static BRACES: ByteSet = ByteSet::of(b"{}[\\");
+/// The characters that end the literal start of a pattern.
+pub(super) static ENDS_LITERAL: ByteSet = ByteSet::of(b"*?[{\\}");
 
 /// What the matches of a plain pattern start with. A plain pattern has no escape and no range, and each brace has its counterpart, so
 /// it is valid. Its first `head` bytes are literal.

@@ -216,8 +216,7 @@ fn covers_commands(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
     let options = first.options.as_ref().is_none_or(|known| {
         let known = known.to_vec();
         let others = second.options.as_ref();
-        known.is_empty()
-            || others.is_some_and(|others| others.to_vec().iter().all(|one| known.contains(one)))
+        known.is_empty() || others.is_some_and(|others| others.to_vec().iter().all(|one| known.contains(one)))
     });
     let commands = match (pattern(first), pattern(second)) {
         (None, _) => true,
