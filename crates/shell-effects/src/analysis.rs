@@ -34,5 +34,6 @@ pub(crate) mod simple_commands;
 pub(crate) mod spelling;
 pub(crate) mod state;
 pub(crate) mod stream;
+pub(crate) mod unknown_code;
 mod unknown_paths;
 pub(crate) mod variables;

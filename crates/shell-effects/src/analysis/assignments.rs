@@ -2,8 +2,8 @@
 
 use crate::Quoting;
 use crate::analysis::analyzer::{Analyzer, Trap};
-use crate::analysis::code::{as_code, is_wholly_unknown};
 use crate::analysis::field::{Field, FieldBuilder, FieldKind};
+use crate::analysis::unknown_code::{as_code, is_wholly_unknown};
 use crate::analysis::variables::{MAX_OPTIONS, MAX_VALUE, Value};
 use crate::analysis::{exports, side_effects};
 use crate::programs::system;

@@ -2,10 +2,10 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::code::as_code;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::side_effects::is_evaluated;
 use crate::analysis::stream::Stream;
+use crate::analysis::unknown_code::as_code;
 use crate::programs::action::{Action, Output, Stdin};
 use crate::programs::arguments::{self, Arguments, Call};
 use crate::programs::program::{AssignedVariables, Program};

@@ -2,8 +2,8 @@
 
 use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::code::as_code;
 use crate::analysis::field::Field;
+use crate::analysis::unknown_code::as_code;
 use crate::analysis::variables::{SavedVariable, Value};
 use crate::programs::variables::usage_of;
 use crate::syntax::parser;

@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::code::{Language, as_code, is_wholly_unknown};
+use crate::analysis::code::Language;
 use crate::analysis::field::{Field, FieldBuilder};
 use crate::analysis::stream;
+use crate::analysis::unknown_code::{as_code, is_wholly_unknown};
 use crate::analysis::variables::Value;
 use crate::programs::action::Stdin;
 use crate::programs::arguments;

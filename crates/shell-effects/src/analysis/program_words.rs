@@ -2,11 +2,12 @@
 
 use crate::Quoting;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::code::{Language, is_wholly_unknown};
+use crate::analysis::code::Language;
 use crate::analysis::environment::without_holes;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::script_files::WrittenCode;
 use crate::analysis::stream::Stream;
+use crate::analysis::unknown_code::is_wholly_unknown;
 use crate::programs::table;
 
 /// Whether a word is a value without quotes, which may be empty: then there is no word.

@@ -10,8 +10,8 @@ mod runners;
 mod text_arguments;
 
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::Field;
+use crate::analysis::unknown_code::is_wholly_unknown;
 use crate::programs::inline_calls::calls::{InlineCall, calls, names_runner};
 use crate::programs::inline_calls::hidden_code::{evaluates, evaluates_hidden, gives_shell};
 use crate::programs::inline_calls::notations::{

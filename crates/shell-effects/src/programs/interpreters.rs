@@ -2,9 +2,10 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::code::{Language, is_wholly_unknown};
+use crate::analysis::code::Language;
 use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
+use crate::analysis::unknown_code::is_wholly_unknown;
 use crate::programs::action::Stdin;
 use crate::programs::archives;
 use crate::programs::arguments::{self, Call, Flags};

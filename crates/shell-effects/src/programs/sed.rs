@@ -2,9 +2,10 @@
 
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::code::{Language, is_wholly_unknown};
+use crate::analysis::code::Language;
 use crate::analysis::field::{Field, FieldKind};
 use crate::analysis::stream::{self, Stream};
+use crate::analysis::unknown_code::is_wholly_unknown;
 use crate::programs::arguments::Call;
 use crate::programs::files::keeps_copy;
 use crate::programs::interpreters::is_input;

@@ -3,10 +3,10 @@
 use super::{GitCall, commands, settings_file};
 use crate::Access;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::exports::file_of;
 use crate::analysis::field::Field;
 use crate::analysis::stream::Stream;
+use crate::analysis::unknown_code::is_wholly_unknown;
 use crate::programs::arguments::{self, Arguments};
 use crate::programs::start_up;
 

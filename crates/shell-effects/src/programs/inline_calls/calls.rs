@@ -1,7 +1,7 @@
 //! The calls that run a command, or act like one: their functions are in `runners`.
 
-use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::Field;
+use crate::analysis::unknown_code::is_wholly_unknown;
 use crate::programs::inline_calls::runners::{MOVED, RUNNERS, Runner, RunnerArguments};
 use crate::programs::inline_calls::text_arguments::{TextArguments, literal};
 use crate::programs::inline_calls::{MAX_CALLS, is_part};

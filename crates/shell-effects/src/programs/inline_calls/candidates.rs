@@ -3,8 +3,8 @@
 
 use crate::Doubt;
 use crate::analysis::analyzer::Analyzer;
-use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::Field;
+use crate::analysis::unknown_code::is_wholly_unknown;
 use crate::programs::inline_calls::MAX_CALLS;
 use crate::programs::inline_calls::calls::InlineCall;
 use crate::programs::inline_calls::text_arguments::literal;

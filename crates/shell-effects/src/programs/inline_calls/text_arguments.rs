@@ -1,8 +1,8 @@
 //! The texts in code of other languages, and the arguments of a call.
 
 use crate::Quoting;
-use crate::analysis::code::is_wholly_unknown;
 use crate::analysis::field::{Field, FieldBuilder};
+use crate::analysis::unknown_code::is_wholly_unknown;
 use crate::programs::inline_calls::is_part;
 
 /// The arguments of a call, as far as they are texts. Named arguments and other values at the end are left out.
