@@ -9,7 +9,7 @@ use crate::programs::batches::replaced;
 use crate::programs::expression::name_pattern;
 use crate::programs::find;
 use crate::programs::program::{DeletedFiles, Program, special};
-use crate::{Access, Target};
+use crate::{Access, Base, Target};
 
 const FD: Flags = "-e= -t= -E= -d= -S= -o= -c= -j= --extension= --type= --exclude= --max-depth= --min-depth= --size= --owner= \
     --changed-within= --changed-before= --color= --threads= --base-directory=";
@@ -160,7 +160,12 @@ fn lines(analyzer: &mut Analyzer<'_>, call: &Call<'_>, is_recursive: bool) {
         analyzer.as_part(|analyzer| analyzer.deeper(|analyzer| analyzer.run_fields(&words)));
     }
     let here = Field::literal(".");
+    let is_somewhere = is_recursive && analyzer.state.bases().iter().all(|base| *base == Base::Unknown);
     for file in files {
+        // A search without a directory is one of the current directory, too.
+        if is_somewhere && matches!(file.text.as_str(), "." | "./") {
+            continue;
+        }
         // Without a value it is the current directory.
         let is_here = is_recursive && analyzer.is_only_unset(file);
         let below = if is_recursive { analyzer.below_unset(file) } else { None };
