@@ -90,6 +90,7 @@ fn commands_are_parsed_as_by_brush() {
     exec {a['$(cat .env)']}>b: None, not Some(1)
     e | coproc vi -e -c'!cat .env': Some(3), not Some(2)
     e | coproc n { head .env; }: Some(3), not None
+    coproc { sleep 1; sh p; }; echo 'cat .env' > p: Some(4), not None
     select x in a b; do echo $x; break; done: Some(2), not None
     coproc cat: Some(2), not Some(1)
     f=x:.env; IFS[0000000000000000000000000000000000000000000000: None, not Some(1)

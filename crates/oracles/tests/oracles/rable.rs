@@ -78,6 +78,7 @@ fn commands_are_parsed_as_by_a_complete_parser() {
     exec {a['$(cat .env)']}>b: None, not Some(1)
     e | coproc vi -e -c'!cat .env': Some(3), not Some(2)
     e | coproc n { head .env; }: Some(3), not Some(2)
+    coproc { sleep 1; sh p; }; echo 'cat .env' > p: Some(4), not Some(3)
     coproc cat: Some(2), not Some(1)
     f=x:.env; IFS[0000000000000000000000000000000000000000000000: None, not Some(1)
     f=x:.env; IFS[0 + 0]=:; cat $f: None, not Some(2)
