@@ -151,10 +151,22 @@ pub(crate) fn joined_by<'f>(words: impl IntoIterator<Item = &'f Field>, separato
         }
         match word.kind {
             FieldKind::Literal | FieldKind::Unknown => partial.value(word),
+            FieldKind::Glob if is_sentence(word) => {
+                let at = word.text.find(['*', '?', '[', '\\']).unwrap_or(word.text.len());
+                let (start, pattern) = word.text.split_at(at);
+                partial.quoted(start);
+                partial.unknown(pattern, Quoting::Bare);
+            }
             FieldKind::Glob | FieldKind::Tree => partial.unknown(&word.shown(), Quoting::Bare),
         }
     }
     partial.finish(false)
+}
+
+/// Whether a word with a pattern has several words in quotes. Whether or not it matches a file, what is printed starts like it:
+/// `'.shell rm '[a]`.
+fn is_sentence(word: &Field) -> bool {
+    word.kind == FieldKind::Glob && word.text.contains(char::is_whitespace)
 }
 
 /// The parts of a text between separators. Unknown parts have no separators.
@@ -193,7 +205,7 @@ pub(crate) fn files(words: &[Field]) -> Option<Stream> {
         FieldKind::Literal if !word.text.contains(char::is_whitespace) => {
             Some(Target::Path(word.text.clone()))
         }
-        FieldKind::Glob if !word.shown().contains('$') => Some(Target::Glob(word.text.clone())),
+        FieldKind::Glob if !word.shown().contains('$') && !is_sentence(word) => Some(Target::Glob(word.text.clone())),
         FieldKind::Tree if word.text == WORK_TREE => Some(Target::WorkTree),
         FieldKind::Tree => Some(Target::Tree(word.text.clone())),
         _ => None,
