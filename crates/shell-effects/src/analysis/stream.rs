@@ -205,7 +205,9 @@ pub(crate) fn files(words: &[Field]) -> Option<Stream> {
         FieldKind::Literal if !word.text.contains(char::is_whitespace) => {
             Some(Target::Path(word.text.clone()))
         }
-        FieldKind::Glob if !word.shown().contains('$') && !is_sentence(word) => Some(Target::Glob(word.text.clone())),
+        FieldKind::Glob if !word.shown().contains('$') && !is_sentence(word) => {
+            Some(Target::Glob(word.text.clone()))
+        }
         FieldKind::Tree if word.text == WORK_TREE => Some(Target::WorkTree),
         FieldKind::Tree => Some(Target::Tree(word.text.clone())),
         _ => None,
