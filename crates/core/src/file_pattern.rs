@@ -43,7 +43,7 @@ impl Location {
 const MAX_PATH_BYTES: usize = 1_024;
 
 /// A pattern that stands for more patterns is not followed.
-const MAX_ALTERNATIVES: usize = 256;
+pub const MAX_ALTERNATIVES: usize = 256;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePattern {
@@ -217,7 +217,7 @@ impl FilePattern {
     /// Whether it names a file by the end of its path, or a directory in that end, wherever that is: `~/.ssh/*` names `.ssh/x`. What
     /// matches only its wildcards is not named.
     pub fn names_end(&self, end: &str) -> bool {
-        let Some(alternatives) = self.alternatives() else { return true };
+        let Some(alternatives) = self.alternatives(MAX_ALTERNATIVES) else { return true };
         let end = fold_case(end);
         let names: Vec<&str> = end.split('/').collect();
         let is_named = |pattern: &String| {
@@ -229,9 +229,9 @@ impl FilePattern {
         alternatives.iter().any(is_named)
     }
 
-    /// The patterns that its braces stand for, like `glob`. `None` if they are too many.
-    pub fn alternatives(&self) -> Option<Vec<String>> {
-        self.glob.alternatives(MAX_ALTERNATIVES)
+    /// The patterns that its braces stand for, like `glob`. `None` if they are more than `limit`.
+    pub fn alternatives(&self, limit: usize) -> Option<Vec<String>> {
+        self.glob.alternatives(limit)
     }
 
     /// Whether it may cover something below a directory, and names that directory or one above it. A leading `**` or `*` names

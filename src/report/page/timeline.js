@@ -1,4 +1,4 @@
-// ---- timeline: lanes on a canvas, of which only what is in view is drawn
+// ---- timeline: lanes on a canvas; only what is in view is drawn
 
 const AXIS = 24, canvas = $('canvas'), timeline = $('timeline'), pen = canvas.getContext('2d');
 // On a narrow screen the name of a lane is above its bars.

@@ -46,7 +46,7 @@ impl Part {
     /// The parts of a pattern. `None` if there are too many.
     pub(super) fn all(pattern: &FilePattern, machine: &dyn Machine) -> Option<Vec<Part>> {
         let starts = PathStart::of(pattern);
-        let globs = alternatives(pattern.glob())?;
+        let globs = pattern.alternatives(MAX_ALTERNATIVES)?;
         let has_two = starts.len() > 1;
         let part = |start: PathStart, glob: &String| Part {
             start,
@@ -156,75 +156,4 @@ fn first_name(glob: &str) -> &str {
 fn is_in_root_directory(name: &str, machine: &dyn Machine) -> bool {
     let Ok(glob) = Glob::new(name, GlobKind::Path) else { return true };
     machine.names_in("/").iter().any(|name| glob.matches(name).unwrap_or(true))
-}
-
-/// The alternatives of a glob with braces. `None` if there are too many.
-fn alternatives(glob: &str) -> Option<Vec<String>> {
-    let mut pending = vec![glob.to_owned()];
-    let mut found = Vec::new();
-    while let Some(glob) = pending.pop() {
-        match first_braces(&glob) {
-            None => found.push(glob),
-            Some((head, choices, tail)) => {
-                pending.extend(choices.iter().rev().map(|choice| format!("{head}{choice}{tail}")));
-            }
-        }
-        if found.len() + pending.len() > MAX_ALTERNATIVES {
-            return None;
-        }
-    }
-    Some(found)
-}
-
-/// The first list in braces: the text before it, its members, and the text after it.
-fn first_braces(glob: &str) -> Option<(&str, Vec<&str>, &str)> {
-    let (mut depth, mut is_escaped, mut is_class) = (0_usize, false, false);
-    let (mut open, mut commas) = (0, Vec::new());
-    for (at, c) in glob.char_indices() {
-        if std::mem::take(&mut is_escaped) {
-            continue;
-        }
-        match c {
-            '\\' => is_escaped = true,
-            '[' => is_class = true,
-            ']' => is_class = false,
-            _ if is_class => {}
-            '{' => {
-                depth += 1;
-                if depth == 1 {
-                    open = at;
-                }
-            }
-            ',' if depth == 1 => commas.push(at),
-            '}' if depth == 1 => {
-                let ends = commas.iter().copied().chain([at]);
-                let starts = [open].into_iter().chain(commas.iter().copied());
-                let choices = starts.zip(ends).filter_map(|(start, end)| glob.get(start + 1..end)).collect();
-                return Some((glob.get(..open)?, choices, glob.get(at + 1..)?));
-            }
-            '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn braces_are_expanded_as_our_globs_read_them() {
-        for (glob, expected) in [
-            ("a", vec!["a"]),
-            ("{a,b}.txt", vec!["a.txt", "b.txt"]),
-            ("{a,b{c,d}}x{1,2}", vec!["ax1", "ax2", "bcx1", "bcx2", "bdx1", "bdx2"]),
-            ("a{,b}", vec!["a", "ab"]),
-            (r"\{a,b\}", vec![r"\{a,b\}"]),
-            ("[{,}]", vec!["[{,}]"]),
-        ] {
-            assert_eq!(alternatives(glob).unwrap(), expected, "{glob}");
-        }
-        assert_eq!(alternatives(&"{a,b}".repeat(6)), None);
-    }
 }

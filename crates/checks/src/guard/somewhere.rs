@@ -9,7 +9,7 @@ use super::call::ToolCall;
 use super::named_files::is_protected_by;
 use super::rules::{FileRule, FileRules};
 use super::search::{expand_with_hidden, first_below};
-use conclaude_core::file_pattern::{Anchor, Location};
+use conclaude_core::file_pattern::{Anchor, Location, MAX_ALTERNATIVES};
 
 /// Whether a file with this end of its path could be protected.
 pub(super) fn protects_somewhere(rules: &FileRules, call: &ToolCall<'_>, end: &str) -> bool {
@@ -67,7 +67,7 @@ fn holds(rule: &FileRule, rules: &FileRules, call: &ToolCall<'_>, end: &str) -> 
         Anchor::RootOrAbsolute => [roots(call), vec![Path::new("/")]].concat(),
     };
     // Too many alternatives may be anything.
-    let Some(alternatives) = rule.pattern.alternatives() else { return true };
+    let Some(alternatives) = rule.pattern.alternatives(MAX_ALTERNATIVES) else { return true };
     let has_one = |start: &Path, pattern: &str| {
         let directory = pattern.trim_end_matches("/**");
         match expand_with_hidden(start, directory, call.ground.budget) {

@@ -309,7 +309,7 @@ impl<'a> LayerComparison<'a, '_> {
                 }),
                 (None, Ok(Match::Perhaps)) => {
                     call.log.matched(named, subject, || {
-                        format!("could match {subject}, part of which is unknown: it asks")
+                        format!("could match {subject}, which is unknown in part: it asks")
                     });
                     perhaps = perhaps.or(Some(rule));
                 }

@@ -208,17 +208,7 @@ impl Disk {
         file.by.extend(by);
         file.by.sort_unstable();
         file.by.dedup();
-        match self.position(path) {
-            Ok(at) => {
-                if let Some(old) = Rc::make_mut(&mut self.files).get_mut(at) {
-                    *old = Rc::new(file);
-                }
-            }
-            Err(at) if self.files.len() < MAX_FILES => {
-                Rc::make_mut(&mut self.files).insert(at, Rc::new(file))
-            }
-            Err(_) => self.is_full = true,
-        }
+        self.put(path, file);
     }
 
     /// Adds what another disk says of a file, as one more possibility.
@@ -226,6 +216,10 @@ impl Disk {
         let file = WrittenFile { by: Vec::new(), ..other.file(path).join(&self.file(path)) };
         self.is_full |= other.is_full;
         self.pieces = self.join_pieces(other).0;
+        self.put(path, file);
+    }
+
+    fn put(&mut self, path: &str, file: WrittenFile) {
         match self.position(path) {
             Ok(at) => {
                 if let Some(old) = Rc::make_mut(&mut self.files).get_mut(at) {
